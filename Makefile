@@ -1,0 +1,110 @@
+# Upcard. `make` alone lists the targets. Each prepares what it needs; nothing is installed outside .venv.
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+# What a caller's shell may carry must not leak into .venv.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_USER PIP_TARGET PIP_PREFIX
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+# Every folder with Python in it; benchmarks is looked for, so that a copy without it works.
+SOURCES := libs tests tools $(if $(wildcard benchmarks/*.py),benchmarks)
+# Processes for tests: all cores, but no more than 8.
+JOBS ?= auto
+PARALLEL := -n $(JOBS) --maxprocesses=8 --dist=worksteal
+# More arguments for pytest, the benchmarks or the lock: `make exhaustive ARGS="-k settle"`.
+ARGS ?=
+MIN_COVERAGE := 98
+
+# An environment that was made somewhere else (a copied folder) or whose Python has gone is made again.
+ifneq ($(shell cat $(VENV)/made-in 2>/dev/null && test -x $(BIN)/python && echo usable),$(CURDIR) usable)
+.PHONY: $(VENV)/locked
+endif
+
+##@ Every day
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup
+setup: $(VENV)/installed ## Make .venv from requirements.lock (other targets do it by themselves)
+	@echo "Ready: $(BIN)/python"
+
+.PHONY: test
+test: lint tests ## Lint, then all tests but the slow ones, with the coverage gate
+
+.PHONY: tests
+tests: $(VENV)/installed
+	$(PYTEST) $(PARALLEL) --ignore=tests/house_rules --cov --cov-report=term --cov-fail-under=$(MIN_COVERAGE) $(ARGS)
+
+.PHONY: lint
+lint: $(VENV)/installed ## Style, types, import contracts, house rules
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/python -m mypy $(SOURCES)
+	$(BIN)/lint-imports --no-logo --no-cache
+	$(PYTEST) -q tests/house_rules
+
+.PHONY: format
+format: $(VENV)/installed ## Format the code and mend what ruff can mend
+	$(BIN)/ruff check --fix-only --quiet $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+.PHONY: demo
+demo: $(VENV)/installed ## Play and explain one round of each ruleset
+	@$(BIN)/python -m rules_core demo
+
+##@ Slower
+
+.PHONY: exhaustive
+exhaustive: $(VENV)/installed ## Every six-card hand, 100,000 random settlements and more (minutes)
+	$(PYTEST) $(PARALLEL) -m exhaustive $(ARGS)
+
+.PHONY: packaging
+packaging: $(VENV)/installed ## Build the wheels, install each into an empty environment, run it on each Python found
+	$(PYTEST) -m packaging $(ARGS)
+
+.PHONY: bench
+bench: $(VENV)/installed-bench ## Measure speed, beside other libraries in the same run (ARGS=--quick only proves that it runs)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+##@ Upkeep
+
+# Universal: one lock for Python 3.11 and newer on every system. No index is named in it.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links
+
+.PHONY: lock
+lock: $(VENV)/installed ## Make requirements*.lock from pyproject.toml (ARGS=--upgrade takes newer versions)
+	$(LOCK) --group dev $(ARGS) --output-file requirements.lock > /dev/null
+	$(LOCK) --group bench --constraint requirements.lock $(ARGS) --output-file requirements-bench.lock > /dev/null
+
+.PHONY: docs
+docs: $(VENV)/installed ## Make docs/events.md and its schemas from the code (ARGS=--check only compares)
+	$(BIN)/python -m tools.generate_event_docs $(ARGS)
+
+.PHONY: clean
+clean: ## Remove .venv and everything that tools have made
+	rm -rf $(VENV) .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find $(SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Only wheels, only with the hashes of the lock: setting up compiles nothing and runs no one's build script.
+$(VENV)/locked: requirements.lock
+	@python=$$(sh tools/find_python.sh) && echo "Making $(VENV) with $$python ..." && "$$python" -m venv --clear $(VENV)
+	$(PIP) install --quiet --require-hashes --only-binary :all: -r requirements.lock
+	@printf '%s\n' "$(CURDIR)" > $(VENV)/made-in
+	@touch $@
+
+$(VENV)/installed: $(VENV)/locked $(wildcard libs/*/pyproject.toml)
+	$(PIP) install --quiet --no-deps --no-index --no-build-isolation $(patsubst %/,--editable %,$(dir $(wildcard libs/*/pyproject.toml)))
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed requirements-bench.lock
+	$(PIP) install --quiet --require-hashes --only-binary :all: -r requirements-bench.lock
+	@touch $@

@@ -1,0 +1,1 @@
+"""Speed, measured beside other libraries in the same run; `make bench` runs them all."""

@@ -1,0 +1,1 @@
+"""What the repository's upkeep needs; nothing of the product imports it."""
