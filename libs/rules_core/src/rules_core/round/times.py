@@ -1,0 +1,40 @@
+"""Instants as the fixed-width UTC text of CONTRACTS.md section 2.
+
+Such texts sort as the instants do, so the fold compares them as they are and parses nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+_FORM = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z")
+
+
+def is_timestamp(text: str) -> bool:
+    """Whether `text` is `YYYY-MM-DDThh:mm:ss.ffffffZ` and a real instant, before the year 9999."""
+    if _FORM.fullmatch(text) is None or text >= "9999":
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def plus_ms(timestamp: str, duration_ms: int) -> str:
+    """The instant `duration_ms` milliseconds after `timestamp`."""
+    moved = datetime.fromisoformat(timestamp).replace(tzinfo=None) + timedelta(milliseconds=duration_ms)
+    return f"{moved.isoformat(timespec='microseconds')}Z"
+
+
+def from_epoch_us(microseconds: int) -> str:
+    """The timestamp of so many microseconds after 1970-01-01T00:00:00Z."""
+    moved = datetime(1970, 1, 1) + timedelta(microseconds=microseconds)  # noqa: DTZ001 - the text says Z itself
+    return f"{moved.isoformat(timespec='microseconds')}Z"
+
+
+def to_epoch_us(timestamp: str) -> int:
+    """Microseconds after 1970-01-01T00:00:00Z of a timestamp; the inverse of `from_epoch_us`."""
+    since = datetime.fromisoformat(timestamp).replace(tzinfo=None) - datetime(1970, 1, 1)  # noqa: DTZ001 - as above
+    return since // timedelta(microseconds=1)
