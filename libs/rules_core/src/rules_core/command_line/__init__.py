@@ -1,0 +1,1 @@
+"""The program: reads files, draws random numbers, prints; decides nothing (docs/command-line.md)."""
