@@ -98,18 +98,18 @@ def play(players: int) -> tuple[Table, float]:
     for number, name in enumerate(names):
         kind = ("bet", "sixth", "exchange")[number % 3]
         positions = (2, 3, 4)[: 1 + number % 2] if kind == "exchange" else ()
-        table.do(c.ChooseOption(name, 2, kind, T1, positions, f"o{name}"))  # type: ignore[arg-type]  # three of the literals
+        table.do(c.ChooseOption(name, 2, kind, LATE, positions, f"o{name}"))  # type: ignore[arg-type]  # three of the literals
     table.do(c.CloseOptions(LATE))
     table.lay(laid)
     table.do(c.ConfirmCards(LATE, "system"))
     for number, name in enumerate(names):
         if number % 3:
-            table.do(c.ChooseFinalOption(name, 2, "bet", T1, 100 if number % 2 else 0, f"f{name}"))
+            table.do(c.ChooseFinalOption(name, 2, "bet", LATE, 100 if number % 2 else 0, f"f{name}"))
     table.do(c.CloseFinalOptions(LATE))
     table.do(c.Proceed(LATE))
     table.do(c.Proceed(LATE))
     for name in names:
-        table.do(c.MakePurchase(name, 2, f"p{name}", T1))
+        table.do(c.MakePurchase(name, 2, f"p{name}", LATE))
     table.do(c.ClosePurchase(LATE))
     table.lay(laid)
     table.do(c.ConfirmCards(LATE, "system"))

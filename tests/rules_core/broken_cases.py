@@ -38,8 +38,8 @@ def at(path: str, value: object = ..., start: Json = GOOD) -> Json:
 
 
 def house(**changes: object) -> Json:
-    """A house's own ruleset: `live-shared@1` with other parameters."""
-    return ruleset_object(shipped(LIVE)) | changes
+    """A house's own ruleset: `live-shared@1` with another id and other parameters."""
+    return ruleset_object(shipped(LIVE)) | {"id": "my-house@1"} | changes
 
 
 WITHOUT_INSURANCE = house(insurance=None)
@@ -95,6 +95,9 @@ WHOLE: list[tuple[str, object]] = [
     ("ruleset_invalid", at("ruleset", house(exchange_max=6))),
     ("ruleset_invalid", at("ruleset", house(title={1, 2}))),
     ("ruleset_invalid", at("ruleset", house(title="x" * 30_000))),
+    ("ruleset_changed", at("ruleset", house(id=LIVE, exchange_max=2))),
+    ("ruleset_changed", at("ruleset", house(id=LIVE, title="Live"))),
+    ("ruleset_changed", at("ruleset", ruleset_object(shipped(DARK)) | {"id": LIVE})),
     ("boxes_empty", at("boxes", [])),
     ("cards_wrong_number", at("dealer.cards", ["Qs", "Qd", "9c", "5h"])),
     ("card_repeated", at("dealer.cards.4", "Qs")),

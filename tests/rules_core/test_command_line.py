@@ -117,9 +117,10 @@ def test_input_of_more_bytes_than_the_bound_is_refused(
     assert call(command, "-", stdin=b"[" * 10).value["error"]["code"] != "input_too_large"
 
 
-def test_endless_input_is_read_no_further_than_the_bound() -> None:
-    assert call("settle", "/dev/zero") == refused(
-        "input_too_large", "/dev/zero is longer than 16777216 bytes"
+@pytest.mark.parametrize(("command", "mebibytes"), [("settle", 16), ("explain", 16), ("verify", 64)])
+def test_endless_input_is_read_no_further_than_the_bound(command: str, mebibytes: int) -> None:
+    assert call(command, "/dev/zero") == refused(
+        "input_too_large", f"/dev/zero is longer than {mebibytes << 20} bytes"
     )
 
 

@@ -101,10 +101,34 @@ def shell(command: str) -> subprocess.CompletedProcess[Any]:
     return subprocess.run(["/bin/sh", "-c", line], capture_output=True, check=False, timeout=60)
 
 
-@pytest.mark.parametrize(("streams", "status"), [(">&-", 0), ("<&- >&-", 0), ("<&- 2>&-", 0), ("2>&-", 0)])
-def test_closed_streams_do_no_harm(streams: str, status: int) -> None:
-    done = shell(f"$program evaluate 'Ah Ad Kc 7s 3d' {streams}")
-    assert (done.returncode, done.stderr) == (status, b"")
+@pytest.mark.parametrize("streams", ["<&-", "2>&-", "<&- 2>&-"])
+def test_streams_that_are_not_needed_may_be_closed(streams: str) -> None:
+    hand = "Ah Ad Kc 7s 3d"
+    done = shell(f"$program evaluate '{hand}' {streams}")
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, call("evaluate", hand).text, b"")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "--help",
+        "no-such-command",
+        "evaluate 'Ah Ad Kc 7s 3d'",
+        "rulesets",
+        "demo",
+        *("settle case.json", "settle --jsonl", "explain case.json", "verify round.json"),
+        "play --ruleset classic@1 --seed 1",
+    ],
+)
+@pytest.mark.parametrize("streams", [">&-", "<&- >&-"])
+def test_a_closed_standard_output_is_told_and_nothing_is_done(command: str, streams: str) -> None:
+    done = shell(f"$program {command} {streams}")
+    assert (done.returncode, done.stderr) == (2, b"standard output cannot be written: it is closed\n")
+
+
+def test_where_nobody_can_be_told_the_status_still_says_so() -> None:
+    done = shell("$program rulesets >&- 2>&-")
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
 
 
 def test_no_standard_input_is_an_error_object() -> None:

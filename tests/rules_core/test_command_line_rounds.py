@@ -75,7 +75,16 @@ def test_verify_tells_a_round_that_was_changed() -> None:
     assert (report.status, report.value["outcome"]) == (1, "disagreed")
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b" {}", b"\xff", b"[" * 100_000])
+BEGINNING = b'{"bundle_version":'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b"{}", b" {}", b"\xff", b"[" * 100_000),
+        *(BEGINNING + rest for rest in (b"", b"1", b"1}", b"2}", b"\xff", b"[" * 100_000)),
+    ],
+)
 def test_verify_ends_with_an_error_where_there_is_no_bundle(data: bytes) -> None:
     verified = call("verify", "-", stdin=data)
     report = call("verify", "-", "--json", stdin=data)

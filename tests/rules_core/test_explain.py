@@ -101,6 +101,12 @@ def test_a_players_id_can_neither_break_a_line_nor_move_a_cursor() -> None:
     assert "Box 2, player é\\u000aBox 3\\u001b[2J\n" in text
 
 
+def test_a_players_id_is_written_alike_on_each_python() -> None:
+    case, settlement = settled_case("no game")
+    named = replace(settlement, boxes=(replace(settlement.boxes[0], player="\U0001fae8\u0378\u202e"),))
+    assert "Box 2, player \U0001fae8\u0378\\u202e\n" in in_english(explain(case, named))
+
+
 def test_a_settlement_of_another_case_is_refused() -> None:
     case, _ = settled_case("bonus D lost")
     _, settlement = settled_case("both bonuses won")

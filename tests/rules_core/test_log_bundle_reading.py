@@ -42,26 +42,31 @@ def test_what_was_written_reads_back_without_a_problem(bundle: Bundle) -> None:
 
 # ------------------------------------------------------------------------------------ unreadable
 
+NO_BUNDLE = 'not a bundle: it does not begin with {"bundle_version":'
 NOT_CANONICAL = "not canonical JSON: not canonical: differs from the canonical form at byte"
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "not canonical JSON: Expecting value at byte 0"),
+        *((data, NO_BUNDLE) for data in (
+            b"", b"[]", b"{}", b'"bundle_version"', b" " + FILE, b"\xef\xbb\xbf" + FILE, FILE[1:],
+            b'{"bundle_version"', b'{ "bundle_version":1}', b'{"bundle_versions":1}', b"\xff",
+            b'{"a":0,' + FILE[1:], b"[" * 1000, b"[1.5]", json.dumps(OBJECT, indent=1).encode())),
+        (b'{"bundle_version":', "not canonical JSON: Expecting value at byte 18"),
+        (b'{"bundle_version":\xff', "not canonical JSON: not UTF-8 at byte 18"),
+        (b'{"bundle_version":' + b"[" * 64 + b"]" * 64 + b"}",
+         f"not canonical JSON: nested deeper than 64 levels at $.bundle_version{'[0]' * 63}"),
         (FILE + b"\n", f"{NOT_CANONICAL} {len(FILE)}"),
         (json.dumps(OBJECT, sort_keys=True, ensure_ascii=False).encode(), f"{NOT_CANONICAL} 18"),
         (FILE.replace(b'"engine":1', b'"engine":1.0'), "not canonical JSON: 1.0 is no integer at $.engine"),
         (FILE.replace(b'"engine":1', b'"engine":1,"engine":1'),
          'not canonical JSON: duplicate key "engine" at $'),
-        (b"[]", "not a bundle: no object with bundle_version"),
-        (b"{}", "not a bundle: no object with bundle_version"),
-        (b'"bundle_version"', "not a bundle: no object with bundle_version"),
         (b'{"bundle_version":2}', "unknown version: bundle_version is not 1"),
         *((sealed({**OBJECT, "bundle_version": version}), "unknown version: bundle_version is not 1")
           for version in (2, 0, -1, "1", True, None, [1], "")),
     ],
-    ids=range(17),
+    ids=range(31),
 )  # fmt: skip
 def test_unreadable_is_no_canonical_json_no_bundle_or_another_version(data: bytes, message: str) -> None:
     with pytest.raises(UnreadableBundle) as refusal:

@@ -101,6 +101,37 @@ def moved(kind: str, *, behind: str) -> Edit:
     return edit
 
 
+def moved_last(kind: str, *, behind: str) -> Edit:
+    """Put the last event of a type behind the first one of another."""
+
+    def edit(events: list[Any]) -> None:
+        last = max(index for index, event in enumerate(events) if event["type"] == kind)
+        event = events.pop(last)
+        events.insert(first(events, behind) + 1, event)
+
+    return edit
+
+
+def recorded(kind: str, instant: str) -> Edit:
+    """Say that the first event of a type was recorded at another time."""
+
+    def edit(events: list[Any]) -> None:
+        events[first(events, kind)]["recorded_at"] = instant
+
+    return edit
+
+
+def second_result(events: list[Any]) -> None:
+    """Settle the player once more before the round is settled."""
+    index = first(events, "PlayerSettled", player="p1")
+    again = copy.deepcopy(events[index])
+    again["event_id"] = f"{again['event_id'][:-4]}ffff"
+    again["payload"]["revision"] = 2
+    events.insert(index + 1, again)
+
+
+OPENED = {"place": "box.2.3", "card": "Ac", "committed": False}
+RELAID = {"openings": [OPENED], "final": False}
 SCAN = {"scan_id": "forged-1", "source": "shoe"}
 FREE_CARD = "Ac"
 EARLY = "2026-01-01T12:00:00.000001Z"
@@ -149,6 +180,16 @@ FORGERIES: dict[str, Edit] = {
     "the settlement by a player": by("RoundSettled", "player:p2"),
     "the window opened by a player": by("OptionsOpened", "player:p2"),
     "no one's round": without("RoundOpened"),
+    "an open card opened as another": inserted("CardsRevealed", RELAID, after="OptionsClosed"),
+    "blind boxes opened too early": moved("CardsRevealed", behind="BettingClosed"),
+    "the last openings before the purchase": moved_last("CardsRevealed", behind="DealerRevealed"),
+    "no new hand of the dealer though bought": without("DealerRequalified"),
+    "the purchase never closed": without("PurchaseClosed"),
+    "another box's window closed": setting("OptionsClosed", "box", 2),
+    "another box's final window closed": setting("FinalOptionsClosed", "box", 2),
+    "recorded before the event before": recorded("DealerRevealed", "2026-01-01T12:00:00.000001Z"),
+    "closed later than it was recorded": setting("BettingClosed", "closed_at", "2026-02-01T12:00:00.000000Z"),
+    "a second result without a correction": second_result,
     "the hand opened in the window": moved("DealerRevealed", behind="FinalOptionsOpened"),
 }
 
@@ -173,6 +214,15 @@ CORRECTIONS: dict[str, Edit] = {
     "recorded by another": by("CorrectionDecided", "staff:manager-9"),
     "a refund kept from the player": last_result_left_out,
     "ended under another number": setting("RoundResettled", "number", 3),
+    "more insurance than there can be": setting(
+        "CorrectionDecided",
+        "choices",
+        [{"box": 2, "player": "p1", "insurance": 10**9}],
+        reason="dealer_mistake",
+    ),
+    "a card that lies elsewhere": setting(
+        "CorrectionDecided", "cards", [{"place": "box.2.3", "card": "9h"}], reason="wrong_card_read"
+    ),
 }
 
 

@@ -175,6 +175,9 @@ def test_exchange_is_of_one_to_the_maximum_of_distinct_positions(
 def test_paired_straight_follows_the_ruleset() -> None:
     own = case("three-box@1", QUEENS, box("5s 6h 7d 8c 9s", "sixth", "9d"))
     assert outcome_of(own)["boxes"][0]["odds"] == 8
-    own["ruleset"] = ruleset_object(shipped("three-box@1")) | {"paired_straight": "straight_and_pair"}
+    own["ruleset"] = ruleset_object(shipped("three-box@1")) | {
+        "id": "my-house@1",
+        "paired_straight": "straight_and_pair",
+    }
     assert outcome_of(own)["boxes"][0]["combinations"] == ["straight", "one_pair"]
     assert outcome_of(own)["boxes"][0]["odds"] == 5

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from rules_core.rulesets.parse import ruleset_object
-from rules_core.rulesets.shipped import shipped
+from rules_core.rulesets.model import Ruleset
+from rules_core.rulesets.parse import parse_ruleset, ruleset_object
+from rules_core.rulesets.shipped import shipped, shipped_ids
 from rules_core.settlement.codes import CASE_ERRORS
 from tests.rules_core.broken_cases import (
     CLASSIC,
@@ -102,6 +103,10 @@ def test_error_of_a_box_names_only_what_can_be_read(path: str, value: object, ex
         ),
         (at("ruleset", house(extra=1)), "ruleset.extra is not a parameter"),
         (
+            at("ruleset", house(id=LIVE, exchange_max=1)),
+            "ruleset is not live-shared@1 as published; give it another id, or the id alone in its place",
+        ),
+        (
             case(DARK, NO_GAME, box(TRIPS, purchase=True), draws="Qd"),
             "a box bought the dealer's card; give every card that came out, 1 are too few",
         ),
@@ -139,7 +144,7 @@ def test_deck_serves_all_that_is_left_of_it_after_the_reserve() -> None:
     fifteen.append(CROWDED[3] | {"option": {"kind": "bet"}})
     assert "error" not in outcome_of(case(DARK, NO_GAME, *fifteen))
     without = ruleset_object(shipped(DARK))
-    without |= {"purchase": None, "windows": ["options", "final_options"]}
+    without |= {"id": "my-house@1", "purchase": None, "windows": ["options", "final_options"]}
     without["insurance"] = {**dict(house()["insurance"]), "may_purchase": False}
     two = CROWDED[3] | {"option": {"kind": "exchange", "positions": [0, 1], "cards": ["Kd", "2d"]}}
     all_seventeen = case(DARK, NO_GAME, *CROWDED[:3], two, *CROWDED[4:])
@@ -147,7 +152,18 @@ def test_deck_serves_all_that_is_left_of_it_after_the_reserve() -> None:
 
 
 def test_a_house_ruleset_settles_like_the_shipped_one_it_equals() -> None:
-    assert outcome_of(at("ruleset", house())) == outcome_of(GOOD)
+    own = outcome_of(at("ruleset", house()))
+    parsed = parse_ruleset(house())
+    assert isinstance(parsed, Ruleset)
+    assert own == outcome_of(GOOD) | {"ruleset": "my-house@1", "ruleset_sha256": parsed.sha256}
+
+
+@pytest.mark.parametrize("name", shipped_ids())
+def test_a_published_ruleset_given_whole_is_what_its_id_means(name: str) -> None:
+    named = at("ruleset", name)
+    whole = ruleset_object(shipped(name))
+    assert outcome_of(at("ruleset", whole)) == outcome_of(named)
+    assert outcome_of(at("ruleset", dict(reversed(whole.items())))) == outcome_of(named)
 
 
 def test_true_and_one_are_not_confused_in_a_house_ruleset() -> None:

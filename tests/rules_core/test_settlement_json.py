@@ -52,7 +52,7 @@ def test_case_that_is_read_twice_is_the_same() -> None:
 
 
 def test_house_ruleset_is_written_whole() -> None:
-    own = ruleset_object(shipped("classic@1")) | {"exchange_max": 3}
+    own = ruleset_object(shipped("classic@1")) | {"id": "my-house@1", "exchange_max": 3}
     wanted = case("", QUEENS, box(TRIPS)) | {"ruleset": own}
     assert case_object(read(wanted)) == wanted
 

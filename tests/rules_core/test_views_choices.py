@@ -9,7 +9,7 @@ import pytest
 
 from rules_core.round import commands as c
 from rules_core.views.viewers import Dealer, Operations, Player, Public, Viewer
-from tests.rules_core.views_rounds import START, HandPlayed, hand
+from tests.rules_core.views_rounds import HandPlayed, hand
 
 
 def shared_table() -> HandPlayed:
@@ -46,7 +46,7 @@ def shared_windows() -> list[list[HandPlayed]]:
         table.confirm()
         table.proceed()
         ids = table.new_id()
-        table.do(c.MakePurchase("p1", 2, ids, START) if bought else c.DeclinePurchase("p1", 2, START))
+        table.do(c.MakePurchase("p1", 2, ids, table.now) if bought else c.DeclinePurchase("p1", 2, table.now))
         purchases.append(table)
     return [options, finals, purchases]
 

@@ -71,6 +71,11 @@ class HandPlayed:
         self._ids += 1
         return f"{self._ids:032x}"
 
+    @property
+    def now(self) -> str:
+        """The instant of the round's latest own step; time stands still between them."""
+        return self.state.last_at
+
     def at_close(self) -> str:
         """The instant at which the open window closes."""
         assert self.state.window is not None
@@ -108,7 +113,7 @@ class HandPlayed:
 
     def confirm(self) -> tuple[e.RoundEvent, ...]:
         """The dealer confirms the cards."""
-        return self.do(c.ConfirmCards(START, "dealer:d1"))
+        return self.do(c.ConfirmCards(self.now, "dealer:d1"))
 
     def deal(self, cards: Mapping[str, str] | None = None) -> None:
         """Close the bets, lay the cards of the deal and confirm them."""
@@ -118,21 +123,21 @@ class HandPlayed:
 
     def proceed(self) -> tuple[e.RoundEvent, ...]:
         """The round's next own step."""
-        return self.do(c.Proceed(START))
+        return self.do(c.Proceed(self.now))
 
     def option(
         self, player: str, box: int, kind: DecidedOption, *positions: int, funds: c.Funds = "held"
     ) -> None:
         """Choose an option."""
-        self.do(c.ChooseOption(player, box, kind, START, positions, self.new_id(), funds))
+        self.do(c.ChooseOption(player, box, kind, self.now, positions, self.new_id(), funds))
 
     def final(self, player: str, box: int, choice: FinalChoice, insurance: int = 0) -> None:
         """Choose a final option."""
-        self.do(c.ChooseFinalOption(player, box, choice, START, insurance, self.new_id()))
+        self.do(c.ChooseFinalOption(player, box, choice, self.now, insurance, self.new_id()))
 
     def buy(self, player: str, box: int) -> None:
         """Buy the dealer's exchange."""
-        self.do(c.MakePurchase(player, box, self.new_id(), START))
+        self.do(c.MakePurchase(player, box, self.new_id(), self.now))
 
     def close(self) -> tuple[e.RoundEvent, ...]:
         """The open decision window's time is over."""

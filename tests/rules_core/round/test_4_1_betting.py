@@ -8,6 +8,7 @@ import pytest
 
 from rules_core.round import commands as c
 from rules_core.round import events as e
+from rules_core.round.actions import allowed_actions
 from rules_core.round.limits import AmountRange, BoxLimits
 from rules_core.rulesets.shipped import shipped
 from tests.rules_core.round.scripted import (
@@ -247,13 +248,35 @@ def test_a_placement_adds_something(amount: int) -> None:
 
 
 def test_no_stake_is_so_large_that_its_payout_would_leave_the_exact_integers() -> None:
-    limits = replace(LIVE, chip=1, ante=AmountRange(1, 2**53 - 1))
-    opened = Scripted("live-shared@1", limits=limits).open()
     most = (2**53 - 1) // 1_000_000
+    limits = replace(LIVE, chip=1, ante=AmountRange(1, most))
+    opened = Scripted("live-shared@1", limits=limits).open()
     opened.when(opened.place_command("p1", ante(2, most + 1))).refused(
         "amount_too_large", box=2, amount=most + 1
     )
     opened.place("p1", ante(2, most))
+
+
+def test_no_number_of_bets_is_so_large_that_a_rounds_sums_would_leave_the_exact_integers() -> None:
+    most = (2**53 - 1) // 1_000_000
+    opened = Scripted("live-shared@1", limits=replace(LIVE, chip=1, ante=AmountRange(1, most))).open()
+    # An ante can bring back 904 times itself: twice the ante, the bet at 150 to 1, the whole of that insured.
+    whole = (2**53 - 1) // (904 * most)
+    for number in range(whole):
+        opened.place(f"p{number}", ante(2, most))
+    room = (2**53 - 1 - 904 * most * whole) // 904
+    opened.when(opened.place_command("late", ante(2, room + 1))).refused(
+        "exposure_too_large", maximum=2**53 - 1
+    )
+    (place,) = [
+        a
+        for a in allowed_actions(opened.state, "late", opened.sealed).place
+        if (a.boxes, a.wager, a.blind) == ((2,), "ante", ())
+    ]
+    assert place.max == room
+    opened.place("late", ante(2, room))
+    opened.do(c.ClearBets("p0", opened.now))
+    opened.place("later", ante(2, most))
 
 
 @pytest.mark.parametrize("box", [0, 4, -1])

@@ -60,9 +60,12 @@ def test_withdrawing_a_blind_ante_withdraws_its_bet() -> None:
 @pytest.mark.parametrize(("wager", "amount"), [("bonus_player", 50), ("bonus_dealer", 150)])
 def test_b_or_d_can_be_withdrawn_alone(wager: c.PlacedWager, amount: int) -> None:
     placed = full_box()
-    placed.when(c.WithdrawBet("p1", 2, wager, at(5))).then(
-        withdrawn("withdraw", BACK("bet-1", 2, wager, amount))
-    )
+    command = c.WithdrawBet("p1", 2, wager, at(5))
+    placed.when(command).then(withdrawn("withdraw", BACK("bet-1", 2, wager, amount)))
+    placed.do(command)
+    play = placed.state.seats["p1"].plays[2]
+    left = {"bonus_player": 50, "bonus_dealer": 150} | {wager: 0}
+    assert (play.ante, play.bonus_player, play.bonus_dealer) == (100, *left.values())
 
 
 def test_a_withdrawal_gives_back_every_hold_of_the_wager_whole() -> None:

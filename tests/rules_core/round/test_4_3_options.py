@@ -36,6 +36,19 @@ def test_a_sixth_card_costs_one_ante() -> None:
     table.when(table.option_command("p1", 2, "sixth")).then(chosen("sixth", 150))
 
 
+def test_what_was_chosen_is_known_by_its_stakes() -> None:
+    table = shared("p1", "p2", "p3", "p4")
+    table.option("p1", 2, "bet").option("p2", 2, "sixth")
+    table.option("p3", 2, "exchange", 1).option("p4", 2, "fold")
+    plays = {player: seat.plays[2] for player, seat in table.state.seats.items()}
+    assert {player: (play.bet, play.fee) for player, play in plays.items()} == {
+        "p1": (300, 0),
+        "p2": (0, 150),
+        "p3": (0, 150),
+        "p4": (0, 0),
+    }
+
+
 @pytest.mark.parametrize("positions", [(0,), (4, 0), (2, 1, 3), (0, 1, 2, 3), (4, 3, 2, 1, 0)], ids=str)
 def test_an_exchange_of_any_number_of_cards_costs_one_ante(positions: tuple[int, ...]) -> None:
     table = shared()

@@ -230,6 +230,22 @@ def test_no_bet_id_stakes_twice_whatever_it_was_for() -> None:
     table.when(again).refused("bet_id_used")
 
 
+def test_after_twenty_declined_wagers_the_wallet_is_not_asked_for_a_final_option() -> None:
+    table = finals(TRIPS, p1="sixth", p2="bet")
+    for number in range(20):
+        table.do(replace(table.final_command("p1", 2, "bet", again=number), funds="refused"))
+        table.do(replace(table.final_command("p2", 2, "stand", 300, again=number), funds="refused"))
+    more = table.final_command("p1", 2, "bet", again=20)
+    table.when(replace(more, funds="not_asked")).refused("too_many_declined")
+    table.when(replace(more, arrived_at=at(60))).refused("window_closed")
+    table.when(table.final_command("p1", 2, "fold")).then(
+        e.FinalOptionChosen("p1", 2, "fold", "player", arrived_at=at(35))
+    )
+    table.when(table.final_command("p2", 2, "stand")).then(
+        e.FinalOptionChosen("p2", 2, "stand", "player", arrived_at=at(35))
+    )
+
+
 # late
 
 

@@ -209,6 +209,26 @@ def test_a_purchase_without_money_is_unmade_and_may_be_made_again(funds: c.Funds
     )
 
 
+def test_a_box_that_bought_does_not_buy_again_after_the_window() -> None:
+    table = offered().buy("p1", 2)
+    table.close_purchase()
+    for arrived_at in (at(22), at(40)):
+        again = replace(table.buy_command("p1", 2, again=1), arrived_at=arrived_at)
+        table.when(again).refused("already_decided", box=2)
+        table.when(c.DeclinePurchase("p1", 2, arrived_at)).refused("already_decided", box=2)
+
+
+def test_after_twenty_declined_wagers_the_wallet_is_not_asked_for_a_purchase() -> None:
+    table = offered()
+    for number in range(20):
+        table.do(replace(table.buy_command("p1", 2, again=number), funds="refused"))
+    more = table.buy_command("p1", 2, again=20)
+    table.when(replace(more, funds="not_asked")).refused("too_many_declined")
+    table.when(replace(more, arrived_at=at(31))).refused("window_closed")
+    table.when(c.DeclinePurchase("p1", 2, at(22))).then(e.PurchaseDeclined("p1", 2, "player", at(22)))
+    table.when(table.buy_command("p2", 2)).then(e.PurchaseMade("p2", 2, 100, "p2.2.purchase.0", at(21)))
+
+
 def test_the_window_closes_early_when_every_asked_box_has_decided() -> None:
     table = offered().buy("p1", 2).decline("p1", 3)
     table.when(c.ClosePurchase(at(22))).refused("window_still_open", closes_at=at(31))

@@ -171,13 +171,8 @@ def test_a_correction_that_contradicts_itself(command: c.Resettle) -> None:
 
 def test_insurance_above_the_tables_limit() -> None:
     limits = replace(limits_for(shipped("live-shared@1")), insurance_max=200)
-    done = (
-        Scripted("live-shared@1", CARDS, limits=limits)
-        .open()
-        .place("p1", ante(2))
-        .deal()
-        .option("p1", 2, "bet")
-    )
+    done = Scripted("live-shared@1", CARDS, limits=limits).open().place("p1", ante(2)).place("p2", ante(2))
+    done.deal().option("p1", 2, "bet").option("p2", 2, "fold")
     done.close_options()
     done.lay()
     done.confirm()

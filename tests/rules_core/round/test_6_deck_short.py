@@ -158,8 +158,8 @@ def test_the_ruleset_still_bounds_what_a_full_deck_could_serve() -> None:
 
 def test_no_more_cards_are_burned_than_the_deck_has() -> None:
     table = burned_to("three-box@1", 0)
-    table.when(c.BurnCard("one more")).refused("deck_empty")
-    table.when(c.BurnCard("one more", parse_card("Ac"))).refused("deck_empty")
+    table.when(c.BurnCard("one-more")).refused("deck_empty")
+    table.when(c.BurnCard("one-more", parse_card("Ac"))).refused("deck_empty")
 
 
 def test_no_more_cards_are_laid_than_the_deck_has() -> None:
@@ -168,5 +168,5 @@ def test_no_more_cards_are_laid_than_the_deck_has() -> None:
         table.do(c.BurnCard(f"burn-{number}"))
     table.option("p1", 2, "sixth")
     table.close_options()
-    command = replace(table.scan_command(table.next_card("nowhere")), scan_id="one more")
+    command = replace(table.scan_command(table.next_card("nowhere")), scan_id="one-more")
     table.when(command).refused("deck_empty")

@@ -228,12 +228,12 @@ def test_no_card_is_named_when_the_purchase_opens_or_the_dealer_has_drawn() -> N
     table.close_finals()
     table.proceed()
     card = (("box.1.0", parse_card("Ac")),)
-    table.when(c.Proceed(at(20), card)).refused("card_not_expected", place="box.1.0")
+    table.when(c.Proceed(table.now, card)).refused("card_not_expected", place="box.1.0")
     table.proceed()
     table.buy("p1", 2)
     table.close_purchase()
     table.lay()
-    table.when(c.ConfirmCards(at(20), DEALER, card)).refused("card_not_expected", place="box.1.0")
+    table.when(c.ConfirmCards(table.now, DEALER, card)).refused("card_not_expected", place="box.1.0")
 
 
 # private tables

@@ -111,6 +111,7 @@ def test_an_old_commitment_is_opened_with_the_card_that_lies_there() -> None:
         qualified=False,
         confirmed_by=DEALER,
     )
+    assert table.settle()[0] == e.CardsRevealed(table.openings("switch"), final=True)
 
 
 def test_every_reading_of_a_card_is_opened_in_order() -> None:

@@ -121,7 +121,7 @@ def test_limits_at_their_bounds() -> None:
     limits = replace(
         LIVE,
         chip=1,
-        ante=AmountRange(1, MOST),
+        ante=AmountRange(1, MOST // 1_000_000),
         insurance_max=0,
         max_payout=MOST,
         player_total_max=0,

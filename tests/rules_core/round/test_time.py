@@ -122,7 +122,7 @@ def test_an_extension_moves_the_cut_off(
     table.do(command)
     assert choice_events(table, choose(just_before(seconds + 7))) == [RECORDED[kind]]
     assert choice_events(table, choose(at(seconds + 7))) == ["BetDeclined"]
-    table.when(close(at(seconds))).refused("window_still_open", closes_at=at(seconds + 7))
+    table.when(close(just_before(seconds + 7))).refused("window_still_open", closes_at=at(seconds + 7))
     assert isinstance(table.when(close(at(seconds + 7))).decision, tuple)
 
 
@@ -136,22 +136,30 @@ def test_one_window_is_extended_by_at_most_the_rounds_setting_in_all(
 ) -> None:
     del close, choose
     table = reach()
-    table.when(c.ExtendWindow(at(1), 60_001, "floor")).refused("extension_out_of_range", maximum_ms=60_000)
-    table.do(c.ExtendWindow(at(1), 45_000, "floor"))
-    table.when(c.ExtendWindow(at(2), 15_001, "fail_over")).refused(
+    table.when(c.ExtendWindow(at(seconds), 60_001, "floor")).refused(
+        "extension_out_of_range", maximum_ms=60_000
+    )
+    table.do(c.ExtendWindow(at(seconds), 45_000, "floor"))
+    table.when(c.ExtendWindow(at(seconds), 15_001, "fail_over")).refused(
         "extension_out_of_range", maximum_ms=15_000
     )
-    table.when(c.ExtendWindow(at(2), 15_000, "fail_over")).then(
-        e.WindowExtended(kind, None, at(seconds + 60), 15_000, "fail_over", at(2))
+    table.when(c.ExtendWindow(at(seconds), 15_000, "fail_over")).then(
+        e.WindowExtended(kind, None, at(seconds + 60), 15_000, "fail_over", at(seconds))
     )
-    table.do(c.ExtendWindow(at(2), 15_000, "fail_over"))
-    table.when(c.ExtendWindow(at(3), 1, "floor")).refused("extension_out_of_range", maximum_ms=0)
+    table.do(c.ExtendWindow(at(seconds), 15_000, "fail_over"))
+    table.when(c.ExtendWindow(at(seconds), 1, "floor")).refused("extension_out_of_range", maximum_ms=0)
 
 
 @pytest.mark.parametrize("extend_ms", [0, -1, -5_000])
 def test_an_extension_adds_time(extend_ms: int) -> None:
     options().when(c.ExtendWindow(at(16), extend_ms, "floor")).refused(
         "extension_out_of_range", maximum_ms=60_000
+    )
+
+
+def test_an_extension_may_be_as_short_as_a_millisecond() -> None:
+    options().when(c.ExtendWindow(at(16), 1, "floor")).then(
+        e.WindowExtended("options", None, at(35, 1), 1, "floor", at(16))
     )
 
 

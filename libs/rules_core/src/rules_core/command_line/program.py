@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import BufferedWriter, FileIO
 from typing import Final
@@ -48,6 +49,8 @@ def main(arguments: Sequence[str], streams: Streams) -> int:
 
 def run() -> int:
     """Run as a program, on its arguments and standard streams."""
+    if sys.stdout is None:
+        return _unwritable("it is closed")
     try:
         streams = _standard_streams()
         status = main(sys.argv[1:], streams)
@@ -59,19 +62,21 @@ def run() -> int:
         return PIPE_CLOSED_STATUS
     except OSError as error:
         _forget_stdout()
-        os.write(2, f"standard output cannot be written: {error.strerror}\n".encode())
-        return FAILURE_STATUS
+        return _unwritable(error.strerror)
     return status
 
 
-def _standard_streams() -> Streams:
-    """The standard streams as bytes; what is written where there is no standard output is dropped.
+def _unwritable(why: str) -> int:
+    """Say that nothing can be answered, where there is a standard error to say it on."""
+    with suppress(OSError):
+        os.write(2, f"standard output cannot be written: {why}\n".encode())
+    return FAILURE_STATUS
 
-    A writer of our own: Python's may be without buffer, and would then write in part.
-    """
+
+def _standard_streams() -> Streams:
+    """The standard streams as bytes. The writer is ours: Python's may be without buffer, and write in part."""
     stdin = None if sys.stdin is None else sys.stdin.buffer
-    output = FileIO(os.devnull if sys.stdout is None else 1, "wb", closefd=sys.stdout is None)
-    return Streams(stdin, BufferedWriter(output, 1 << 16))
+    return Streams(stdin, BufferedWriter(FileIO(1, "wb", closefd=False), 1 << 16))
 
 
 def _forget_stdout() -> None:

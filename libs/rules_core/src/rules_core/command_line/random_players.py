@@ -39,7 +39,7 @@ class RandomPlayers:
     def _placements(self, action: PlaceAction) -> tuple[c.Placement, ...]:
         steps = min((action.max - action.min) // action.step, 8)
         amount = action.min + action.step * self._dice.below(steps + 1)
-        return tuple(c.Placement(box, action.wager, amount, action.blind) for box in action.boxes)
+        return action.placements(amount)
 
     def _change(
         self, state: RoundState, sealed: Sealed, player: str, now: str, bet_id: str

@@ -11,7 +11,7 @@ from rules_core.command_line.streams import Streams, display_name, read_bounded
 from rules_core.log.report import UNREADABLE
 from rules_core.log.verify import verify_bundle
 
-BUNDLE_BYTES_MAX: Final = 256 << 20
+BUNDLE_BYTES_MAX: Final = 64 << 20
 
 
 def run(options: Namespace, streams: Streams) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rules_core.cards import Card
+from rules_core.characters import printable
 from rules_core.explain.sentence import (
     BoxExplanation,
     Cards,
@@ -88,11 +89,5 @@ def _words(value: Value, catalogue: Catalogue, unit: Unit) -> str:
         return catalogue.holding(value)
     if isinstance(value, Wager):
         return catalogue.wagers[value.name]
-    return _printable(value) if isinstance(value, str) else str(value)
-
-
-def _printable(text: str) -> str:
-    """The text, say a player's id, with an escape for whatever could begin a line or move a cursor."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
+    # A text, say a player's id, may hold what begins a line or moves a cursor.
+    return printable(value) if isinstance(value, str) else str(value)

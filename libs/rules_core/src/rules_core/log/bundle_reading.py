@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
+from typing import cast
 
 from rules_core.canonical import InvalidJson, canonical_bytes_of_parsed, parse_canonical, parse_unchecked
 from rules_core.log.bundle import (
@@ -42,6 +43,8 @@ _BUNDLE_KEYS = frozenset(
 )
 _PART_KEYS = frozenset(("stream", "first_position", "prev_hash", "events", "hash"))
 _EMPTY: tuple[tuple[str, object], ...] = (("proofs", []), ("checkpoint", None), ("keys", []))
+# Canonical JSON sorts keys: a bundle of whatever version begins with these bytes.
+_BEGINNING = b'{"bundle_version":'
 _is_digest = re.compile("[0-9a-f]{64}").fullmatch
 
 
@@ -63,8 +66,11 @@ def parse_bundle(data: bytes) -> tuple[Bundle | None, list[Problem]]:
     """Read a bundle's file; gives at most PROBLEMS_MAX problems, and no Bundle where its shape is broken.
 
     Checked here: shapes, the file's sha256, the chain of each part, each event's content, and that nothing is
-    withheld that may not be. Raises UnreadableBundle for bytes that are not a bundle of a known version.
+    withheld that may not be. Raises UnreadableBundle for bytes that are not a bundle of a known version; at
+    once, with nothing parsed, where they do not begin as a bundle does.
     """
+    if not data.startswith(_BEGINNING):
+        raise UnreadableBundle(f"not a bundle: it does not begin with {_BEGINNING.decode()}")
     read = _at_once(data)
     if read is not None:
         members, bundle = read
@@ -121,11 +127,10 @@ class _WrongShape(ValueError):
 
 def _members(data: bytes) -> dict[str, object]:
     try:
-        members = parse_canonical(data)
+        # What begins with a brace is an object.
+        members = cast("dict[str, object]", parse_canonical(data))
     except InvalidJson as error:
         raise UnreadableBundle(f"not canonical JSON: {error}") from None
-    if type(members) is not dict or "bundle_version" not in members:
-        raise UnreadableBundle("not a bundle: no object with bundle_version")
     version = members["bundle_version"]
     if type(version) is not int or version != BUNDLE_VERSION:
         raise UnreadableBundle(f"unknown version: bundle_version is not {BUNDLE_VERSION}")

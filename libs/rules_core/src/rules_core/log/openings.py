@@ -30,12 +30,16 @@ def check_openings(events: Sequence[Shown]) -> Openings:
     """Open every commitment of a round's events, position 1 first; stops at the first that does not open."""
     found = Openings(Sealed())
     committed: dict[tuple[str, str], None] = {}
+    unread: dict[str, None] = {}
     for position, event in enumerate(events, 1):
-        if isinstance(event, (e.CardScanned, e.CardRescanned)) and event.commitment is not None:
-            committed[event.place, event.commitment] = None
+        if isinstance(event, (e.CardScanned, e.CardRescanned)):
+            if event.commitment is not None:
+                committed[event.place, event.commitment] = None
+            elif event.card is None:
+                unread[event.place] = None
         elif isinstance(event, (e.CardsRevealed, e.DealerRevealed)):
             for index, opening in enumerate(event.openings):
-                wrong = _open(found, committed, opening)
+                wrong = _open(found, committed, unread, opening)
                 if wrong is not None:
                     at = f"payload.openings[{index}].{wrong}"
                     found.difference = Difference(
@@ -50,11 +54,19 @@ def check_openings(events: Sequence[Shown]) -> Openings:
     return found
 
 
-def _open(found: Openings, committed: dict[tuple[str, str], None], opening: e.CardOpening) -> str | None:
+def _open(
+    found: Openings,
+    committed: dict[tuple[str, str], None],
+    unread: dict[str, None],
+    opening: e.CardOpening,
+) -> str | None:
     """Which field of an opening is wrong, or None."""
     if not opening.committed:
+        if opening.place not in unread or opening.commitment is not None or opening.salt is not None:
+            return "committed"
+        del unread[opening.place]
         found.uncommitted += 1
-        return "committed" if opening.commitment is not None or opening.salt is not None else None
+        return None
     if opening.commitment is None or (opening.place, opening.commitment) not in committed:
         return "commitment"
     if opening.salt is None or not opens(opening.commitment, opening.card, opening.salt):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rules_core.log.difference import Difference
 from rules_core.log.engines import Engine
-from rules_core.log.partial_order import check_order
+from rules_core.log.partial_order import MAY_BE_WITHHELD, check_order
 from rules_core.log.partial_run import PartialReplay, Shown, again, equals, rest_withheld
 from rules_core.log.partial_table import TABLE_CHECKS
 from rules_core.round import events as e
@@ -29,12 +29,19 @@ def check_partial(
     run = PartialReplay(engine.new_round(ruleset), player, sealed, engine)
     for position, fact in enumerate(facts, 1):
         if fact is None:
+            if run.due and not run.due & MAY_BE_WITHHELD:
+                run.difference = Difference(
+                    position, "a withheld event", "type", " or ".join(sorted(run.due)), ""
+                )
+                return run
+            run.last, run.due = "", frozenset()
             continue
         shown = Shown(position, fact)
         run.difference = _check_safely(run, shown)
         if run.difference is not None:
             return run
         run.seen.add(shown.type)
+        run.last = shown.type
         engine.evolve(run.state, fact.event)
     return run
 

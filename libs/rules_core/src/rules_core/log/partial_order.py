@@ -31,7 +31,18 @@ _CARDS_LIE = (
     e.PlayerSettled,
     e.RoundSettled,
 )
-_WINDOWS = (e.OptionsOpened, e.FinalOptionsOpened, e.DealerRevealed, e.PurchaseOffered)
+_WINDOWS = (
+    e.OptionsOpened,
+    e.FinalOptionsOpened,
+    e.DealerRevealed,
+    e.PurchaseOffered,
+    e.PlayerSettled,
+    e.RoundSettled,
+)
+_SHOWDOWN_STEPS = frozenset({"deal", "replace", "next"})
+_AFTER_LAST_CARDS = frozenset({"PlayerSettled", "RoundSettled", "RoundCancelled"})
+MAY_BE_WITHHELD = frozenset({"PlayerSettled"})
+"""What may follow the last openings and be another player's."""
 _CLOSING = {
     "BettingClosed": "betting",
     "OptionsClosed": "options",
@@ -55,7 +66,27 @@ def check_order(run: PartialReplay, shown: Shown) -> Difference | None:
         return shown.differs("type", f"a card in {state.awaited[0]}", shown.type)
     if isinstance(event, _WINDOWS) and state.window is not None:
         return shown.differs("type", f"the {state.window.kind} window closed first", shown.type)
-    return _check_closing(run, shown) or _check_asked(run, shown)
+    return _check_reveal(run, shown) or _check_closing(run, shown) or _check_asked(run, shown)
+
+
+def _check_reveal(run: PartialReplay, shown: Shown) -> Difference | None:
+    """Boxes open beside the dealer's hand, the rest right before the end (RULES.md sections 4.7 and 4.9)."""
+    due, run.due = run.due, frozenset()
+    if due and shown.type not in due:
+        return shown.differs("type", " or ".join(sorted(due)), shown.type)
+    event = shown.event
+    if isinstance(event, e.CardsRevealed) and event.final:
+        run.due = _AFTER_LAST_CARDS
+    elif isinstance(event, (e.CardsRevealed, e.DealerRevealed)):
+        private = run.state.ruleset.private
+        first = isinstance(event, e.DealerRevealed) if private else run.last != "CardsRevealed"
+        if first and run.state.step not in _SHOWDOWN_STEPS:
+            return shown.differs("type", "no showdown now", shown.type)
+        if isinstance(event, e.CardsRevealed):
+            if private and run.last != "DealerRevealed":
+                return shown.differs("type", "the dealer's hand first", shown.type)
+            run.due = frozenset() if private else frozenset({"DealerRevealed"})
+    return None
 
 
 def _check_closing(run: PartialReplay, shown: Shown) -> Difference | None:
@@ -65,6 +96,8 @@ def _check_closing(run: PartialReplay, shown: Shown) -> Difference | None:
         return None
     if window is None or window.kind != kind:
         return shown.differs("type", f"an open {kind} window", shown.type)
+    if getattr(shown.event, "box", window.box) != window.box:
+        return shown.differs("payload.box", window.box, shown.event.box)
     early = shown.event.closed_at < window.closes_at
     undecided = run.own_undecided()
     passed, run.defaulted = run.defaulted or (kind == "options" and bool(undecided)), False
@@ -88,6 +121,9 @@ def _check_asked(run: PartialReplay, shown: Shown) -> Difference | None:
     first_settled = (
         isinstance(shown.event, (e.PlayerSettled, e.RoundSettled)) and "PlayerSettled" not in run.seen
     )
+    bought = any(play.purchase for play in own)
+    if first_settled and bought and "DealerRequalified" not in run.seen:
+        return shown.differs("type", "DealerRequalified, since this player bought", shown.type)
     if first_settled and "PurchaseOffered" not in run.seen and _purchase_due(run, run.state):
         return shown.differs("type", f"the purchase offered to {run.player}", shown.type)
     return None

@@ -39,6 +39,10 @@ class PartialReplay:
     difference: Difference | None = None
     seen: set[str] = field(default_factory=set)
     """Types of the events shown so far."""
+    last: str = ""
+    """Type of the event before, empty for a withheld one."""
+    due: frozenset[str] = frozenset()
+    """Types of which one must come next; empty: any may, withheld ones too."""
     defaulted: bool = False
     """Whether the platform chose for this player in the window that is about to be closed."""
 

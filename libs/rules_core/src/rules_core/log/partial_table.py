@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rules_core.cards import CARD_OF
@@ -10,8 +11,8 @@ from rules_core.log.difference import Difference
 from rules_core.log.partial_run import SYSTEM, PartialReplay, Shown, again, by, equals, rest_withheld
 from rules_core.round import events as e
 from rules_core.round.commands import Resettle
-from rules_core.round.decide.correcting import apply_choices
-from rules_core.round.decide.correction_rules import check_grounds
+from rules_core.round.decide.correcting import apply_choices, corrected_state
+from rules_core.round.decide.correction_rules import check_corrected, check_grounds
 from rules_core.round.decide.ending import CANCEL_REASONS
 from rules_core.round.decide.finals import asks_final
 from rules_core.round.decide.purchase import may_purchase
@@ -198,7 +199,14 @@ def _settled(run: PartialReplay, shown: Shown) -> Difference | None:
         rest_withheld(run, shown)
         return None
     seat, results = _own_results(run)
+    resettling = run.state.step == "resettling"
+    if bool(seat.revision) != resettling or (resettling and _same_lines(results, seat.results)):
+        return shown.differs("type", "no result of this player now", shown.type)
     return equals(run, player_settled(seat, results), shown)
+
+
+def _same_lines(one: tuple[BoxResult, ...], other: tuple[BoxResult, ...]) -> bool:
+    return [box.lines for box in one] == [box.lines for box in other]
 
 
 def _own_results(run: PartialReplay) -> tuple[PlayerSeat, tuple[BoxResult, ...]]:
@@ -239,11 +247,25 @@ def _corrected(run: PartialReplay, shown: Shown) -> Difference | None:
         return shown.differs("payload.number", run.state.correction + 1, event.number)
     people = (event.proposer, event.approver)
     command = Resettle(event.reason, *people, event.refund, event.cards, event.choices)
-    wrong = check_grounds(command, run.state)
+    wrong = check_grounds(command, run.state) or _check_own_correction(run, command)
     if wrong is not None:
         return shown.differs("payload", f"a refusal ({wrong.code})", "an event")
     rest_withheld(run, shown)
     return by(shown, event.approver)
+
+
+def _check_own_correction(run: PartialReplay, command: Resettle) -> Refusal | None:
+    """Whether the correction is possible for this player's boxes and all the cards."""
+    seat = run.state.seats.get(run.player)
+    if seat is None:
+        return None
+    own = replace(command, choices=tuple(fix for fix in command.choices if fix.player == run.player))
+    alone = replace(run.state, seats={run.player: seat})
+    alone.corrected_choices = [fix for fix in alone.corrected_choices if fix.player == run.player]
+    corrected = corrected_state(alone, own)
+    if not any(play.purchase for play in corrected.seats[run.player].plays.values()):
+        corrected.draws = 0  # bought by others alone, whose boxes are not in this case
+    return check_corrected(corrected, run.sealed)
 
 
 def _resettled(run: PartialReplay, shown: Shown) -> Difference | None:
@@ -252,7 +274,7 @@ def _resettled(run: PartialReplay, shown: Shown) -> Difference | None:
         return shown.differs("payload.number", run.state.correction, shown.event.number)
     if run.player in run.state.seats:
         seat, results = _own_results(run)
-        if [box.lines for box in results] != [box.lines for box in seat.results]:
+        if not _same_lines(results, seat.results):
             return shown.differs("type", f"a PlayerSettled of {run.player}", shown.type)
     return _rest(run, shown)
 

@@ -8,6 +8,7 @@ from rules_core.canonical import canonical_bytes_of_parsed
 from rules_core.log.bundle import Bundle, Recorded
 from rules_core.log.bundle_reading import Problem, UnreadableBundle, parse_bundle
 from rules_core.log.content import round_stream
+from rules_core.log.difference import Difference
 from rules_core.log.engines import ENGINES, Engine
 from rules_core.log.openings import check_openings
 from rules_core.log.partial import check_partial
@@ -22,6 +23,7 @@ from rules_core.rulesets.parse import RulesetError, parse_ruleset
 from rules_core.rulesets.shipped import shipped, shipped_ids
 
 _ENDED = frozenset({"settled", "cancelled"})
+_INSTANTS = ("opened_at", "closed_at", "decided_at", "arrived_at")
 
 
 def verify_bundle(data: bytes) -> Report:
@@ -129,6 +131,9 @@ def _check_round(
     report.difference = openings.difference
     if report.difference is not None:
         return
+    report.difference = _check_times(facts)
+    if report.difference is not None:
+        return
     shown = [fact for fact in facts if fact is not None]
     if len(shown) == len(facts):
         run = replay(engine, ruleset, shown, openings.sealed)
@@ -142,6 +147,24 @@ def _check_round(
             report.problems.append(Problem("player_not_settled", missing))
     if report.difference is None:
         _check_ended(report, state.step, openings.unopened)
+
+
+def _check_times(facts: list[Fact | None]) -> Difference | None:
+    """Recorded time never goes back, and nothing is recorded before it happened."""
+    last = ""
+    for position, fact in enumerate(facts, 1):
+        if fact is None:
+            continue
+        recorded_at = fact.recorded_at
+        name = type(fact.event).__name__
+        if recorded_at < last:
+            return Difference(position, name, "recorded_at", f"no earlier than {last}", recorded_at)
+        last = recorded_at
+        for key in _INSTANTS:
+            instant = getattr(fact.event, key, None)
+            if instant is not None and instant > recorded_at:
+                return Difference(position, name, f"payload.{key}", f"no later than {recorded_at}", instant)
+    return None
 
 
 def _check_ended(report: Report, step: str, unopened: tuple[str, ...]) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from rules_core.round import commands as c
 from rules_core.round.commands import PlacedWager, Placement
 from rules_core.round.decide.betting import (
-    MAX_STAKE,
     check_form,
     check_placements,
     clear_bets,
@@ -24,7 +23,7 @@ from rules_core.round.decide.money import may_stake
 from rules_core.round.decide.options import option_bounds
 from rules_core.round.events.fields import FinalChoice
 from rules_core.round.hands import HandMemo, hand_of
-from rules_core.round.limits import AmountRange, CurrencyLimits
+from rules_core.round.limits import MAX_AMOUNT, MAX_STAKE, AmountRange, CurrencyLimits
 from rules_core.round.refusal import Refusal
 from rules_core.round.sealed import Sealed
 from rules_core.round.state import BoxPlay, PlayerSeat, RoundState
@@ -42,10 +41,15 @@ class PlaceAction:
 
     boxes: tuple[int, ...]
     wager: PlacedWager
-    blind: bool
+    blind: tuple[int, ...]
+    """Those of `boxes` that are, or would be, played blind."""
     min: int
     max: int
     step: int
+
+    def placements(self, amount: int) -> tuple[Placement, ...]:
+        """This action with an amount, as a command asks for it."""
+        return tuple(Placement(box, self.wager, amount, box in self.blind) for box in self.boxes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,25 +173,25 @@ def _placeable(
 ) -> list[PlaceAction]:
     stake = _Placing(state, player, limits, seat)
     found = [
-        stake.action((box,), wager, blind=blind)
+        stake.action((box,), wager, (box,) if blind else ())
         for box in range(1, state.ruleset.boxes + 1)
         for blind in (False, True)
         for wager in _WAGERS
     ]
     together = _ante_together(state, seat)
     if together:
-        found.append(stake.action(together, "ante", blind=False))
+        blind = tuple(play.box for play in together if play.blind)
+        found.append(stake.action(tuple(play.box for play in together), "ante", blind))
     return [action for action in found if action is not None]
 
 
-def _ante_together(state: RoundState, seat: PlayerSeat | None) -> tuple[int, ...]:
+def _ante_together(state: RoundState, seat: PlayerSeat | None) -> list[BoxPlay]:
     """Boxes whose antes must stay equal, so that only one command for all of them can raise them."""
     rule = state.ruleset.seating.equal_antes
     if seat is None or rule == "no":
-        return ()
-    boxes = tuple(play.box for play in seat.ordered() if not play.blind)
-    concerned = len(seat.plays) if rule == "all_boxes" else len(boxes)
-    return boxes if len(boxes) > 1 and len(boxes) == concerned else ()
+        return []
+    concerned = [play for play in seat.ordered() if rule == "all_boxes" or not play.blind]
+    return concerned if len(concerned) > 1 else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,25 +203,32 @@ class _Placing:
     limits: CurrencyLimits
     seat: PlayerSeat | None
 
-    def action(self, boxes: tuple[int, ...], wager: PlacedWager, *, blind: bool) -> PlaceAction | None:
+    def action(
+        self, boxes: tuple[int, ...], wager: PlacedWager, blind: tuple[int, ...]
+    ) -> PlaceAction | None:
         """The bounds of one placement, the same amount on each of `boxes`; None: it would be refused."""
         limits = self.limits
-        ranges = [self._range(box, wager, blind=blind, alone=len(boxes) == 1) for box in boxes]
+        alone = len(boxes) == 1
+        ranges = [self._range(box, wager, blind=box in blind, alone=alone) for box in boxes]
         known = [allowed for allowed in ranges if allowed is not None]
         if len(known) < len(ranges):
             return None
         low = max(allowed.min for allowed in known)
-        high = min(MAX_STAKE // limits.chip * limits.chip, *(allowed.max for allowed in known))
-        room = _room(limits, self.seat)
-        if room is not None:
-            each = room // len(boxes) // (3 if blind and wager == "ante" else 1)
-            high = min(high, each // limits.chip * limits.chip)
+        high = min(self._most(len(boxes), wager, len(blind)), *(allowed.max for allowed in known))
         if low > high:
             return None
-        trial = tuple(Placement(box, wager, low, blind) for box in boxes)
-        if check_placements(self.state, self.player, limits.currency, trial) is not None:
-            return None
-        return PlaceAction(boxes, wager, blind, low, high, limits.chip)
+        action = PlaceAction(boxes, wager, blind, low, high, limits.chip)
+        refused = check_placements(self.state, self.player, limits.currency, action.placements(low))
+        return action if refused is None else None
+
+    def _most(self, boxes: int, wager: PlacedWager, blind: int) -> int:
+        """Most that may be added to each box by what bounds all bets; a blind ante stakes its bet too."""
+        most = [MAX_STAKE, (MAX_AMOUNT - self.state.exposure) // (boxes * self.state.worst[wager])]
+        room = _room(self.limits, self.seat)
+        if room is not None:
+            most.append(room // (boxes + (2 * blind if wager == "ante" else 0)))
+        chip = self.limits.chip
+        return max(0, min(most)) // chip * chip
 
     def _range(self, box: int, wager: PlacedWager, *, blind: bool, alone: bool) -> AmountRange | None:
         limits, seat = self.limits, self.seat

@@ -161,7 +161,7 @@ class BurnCard:
     """Put aside a card that belongs in no place; `card` None when it was not read."""
 
     scan_id: str
-    card: Card | None = None
+    card: Card | None = field(default=None, repr=False)
     by: str = "system"
 
 

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 MAX_AMOUNT = 2**53 - 1
+"""The largest integer that every reader of JSON keeps exact (CONTRACTS.md section 2)."""
+MAX_STAKE = MAX_AMOUNT // 1_000_000
+"""Bound of one wager's total, minor units."""
+MAX_PLACEMENTS = 32
+"""Bound of the wagers in one command."""
 
 
 @dataclass(frozen=True, slots=True)

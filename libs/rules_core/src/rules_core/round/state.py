@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from rules_core.cards import Card
 from rules_core.round.events import ChoiceCorrection, RoundOpened
 from rules_core.round.events.fields import BetKind, StakeName, WindowKind
+from rules_core.round.exposure import worst_returns
 from rules_core.round.limits import CurrencyLimits
 from rules_core.rulesets.model import Ruleset
 from rules_core.settlement.model import BoxResult, OptionKind
@@ -113,6 +115,7 @@ class Window:
 
     kind: WindowKind
     box: int | None
+    opened_at: str
     closes_at: str
     extended_ms: int = 0
 
@@ -126,6 +129,12 @@ class RoundState:
     opened: RoundOpened | None = None
     limits: dict[str, CurrencyLimits] = field(default_factory=dict)
     window: Window | None = None
+    last_at: str = ""
+    """The latest instant of the owner's own steps."""
+    worst: Mapping[str, int] = field(default_factory=dict)
+    """By wager, the most that each minor unit of it can bring back."""
+    exposure: int = 0
+    """The most that all bets together can bring back, minor units of all currencies added up."""
     betting_closes_at: str = ""
     closed: dict[tuple[WindowKind, int | None], str] = field(default_factory=dict)
     """When each window that was closed had its cut-off."""
@@ -180,4 +189,4 @@ class RoundState:
 
 def new_round(ruleset: Ruleset) -> RoundState:
     """The state before `RoundOpened`, for a round under this ruleset."""
-    return RoundState(ruleset)
+    return RoundState(ruleset, worst=worst_returns(ruleset))

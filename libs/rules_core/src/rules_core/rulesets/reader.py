@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from rules_core.characters import is_printable
+
 T = TypeVar("T", bound=str)
 
 
@@ -103,6 +105,6 @@ def read_text(value: object, key: str, *, longest: int) -> str:
     """`value` as a printable text of 1..`longest` characters."""
     if not isinstance(value, str):
         raise WrongKey(key, f"must be a text, not {shown(value)}")
-    if not 1 <= len(value) <= longest or not value.isprintable() or value != value.strip():
+    if not 1 <= len(value) <= longest or not is_printable(value) or value != value.strip(" "):
         raise WrongKey(key, f"must be 1 to {longest} printable characters without spaces at its ends")
     return value

@@ -169,24 +169,37 @@ def _ruleset(value: object) -> Ruleset:
     if type(value) is not dict:
         _wrong("value_wrong_type", f"ruleset must be an id or a ruleset's object, not {shown(value)}")
     ruleset = _own_ruleset(value)
-    if isinstance(ruleset, RulesetError):
-        where = f"ruleset.{ruleset.key}" if ruleset.key else "ruleset"
-        _wrong("ruleset_invalid", f"{where} {ruleset.message}")
+    if isinstance(ruleset, CaseError):
+        raise _Wrong(ruleset)
     return ruleset
 
 
-def _own_ruleset(value: dict[str, object]) -> Ruleset | RulesetError:
+def _own_ruleset(value: dict[str, object]) -> Ruleset | CaseError:
     try:
         text = json.dumps(value)
     except (TypeError, ValueError, RecursionError):  # nothing that JSON can hold: the parser will say where
-        return parse_ruleset(value)
-    return _remembered(text) if len(text) <= _REMEMBERED_RULESET_CHARACTERS else parse_ruleset(value)
+        return _whole_ruleset(value)
+    return _remembered(text) if len(text) <= _REMEMBERED_RULESET_CHARACTERS else _whole_ruleset(value)
 
 
 @lru_cache(maxsize=32)
-def _remembered(text: str) -> Ruleset | RulesetError:
+def _remembered(text: str) -> Ruleset | CaseError:
     """A house settles many cases under one ruleset: its object is read once."""
-    return parse_ruleset(json.loads(text))
+    return _whole_ruleset(json.loads(text))
+
+
+def _whole_ruleset(value: object) -> Ruleset | CaseError:
+    """The ruleset of an object. Under a published id only the published one: that never changes."""
+    ruleset = parse_ruleset(value)
+    if isinstance(ruleset, RulesetError):
+        where = f"ruleset.{ruleset.key}" if ruleset.key else "ruleset"
+        return CaseError("ruleset_invalid", f"{where} {ruleset.message}")
+    if ruleset.id in shipped_ids() and ruleset.sha256 != shipped(ruleset.id).sha256:
+        return CaseError(
+            "ruleset_changed",
+            f"ruleset is not {ruleset.id} as published; give it another id, or the id alone in its place",
+        )
+    return ruleset
 
 
 def _object(

@@ -20,6 +20,7 @@ CASE_ERRORS: Final[dict[str, str]] = {
     # the ruleset
     "ruleset_unknown": "No ruleset of that id is known.",
     "ruleset_invalid": "The ruleset given in the case cannot be used; the message names the key.",
+    "ruleset_changed": "A whole ruleset under a published id that is not the published one.",
     # cards
     "cards_wrong_number": "A hand that is not dealt five cards.",
     "card_repeated": "One card in two places.",

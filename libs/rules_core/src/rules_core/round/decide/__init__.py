@@ -22,14 +22,12 @@ from rules_core.round.decide import (
     settling,
     steps,
 )
-from rules_core.round.refusal import Refusal, refuse
+from rules_core.round.decide.wording import check_wording
+from rules_core.round.refusal import Refusal
 from rules_core.round.sealed import Sealed
 from rules_core.round.state import RoundState
-from rules_core.round.times import is_timestamp
 
 Decision = tuple[e.RoundEvent, ...] | Refusal
-_NO_TIME = "1970-01-01T00:00:00.000000Z"
-"""Stands for the time of a command that has none."""
 
 
 def decide(command: c.Command, state: RoundState, sealed: Sealed) -> Decision:
@@ -37,10 +35,7 @@ def decide(command: c.Command, state: RoundState, sealed: Sealed) -> Decision:
 
     Raises SealMissingError when a decision needs a face-down card that `sealed` does not hold.
     """
-    at = getattr(command, "arrived_at" if hasattr(command, "arrived_at") else "at", _NO_TIME)
-    if not is_timestamp(at):
-        return refuse("time_invalid", "times are YYYY-MM-DDThh:mm:ss.ffffffZ")
-    return _DECIDE[type(command)](command, state, sealed)
+    return check_wording(command, state) or _DECIDE[type(command)](command, state, sealed)
 
 
 def _settle(command: c.Settle, state: RoundState, sealed: Sealed) -> Decision:

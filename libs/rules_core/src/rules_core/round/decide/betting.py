@@ -8,16 +8,13 @@ from rules_core.round import commands as c
 from rules_core.round import events as e
 from rules_core.round.decide.layout import BoxBets, Layout, check_layout, layout_of
 from rules_core.round.decide.money import check_may_stake, declined, in_time, money_reason, not_asked
-from rules_core.round.limits import MAX_AMOUNT
+from rules_core.round.decide.wording import is_free_bet_id
+from rules_core.round.limits import MAX_AMOUNT, MAX_PLACEMENTS, MAX_STAKE
 from rules_core.round.refusal import Refusal, refuse
 from rules_core.round.state import PlacementRecord, PlayerSeat, RoundState
 from rules_core.round.times import plus_ms
 
 Decision = tuple[e.RoundEvent, ...] | Refusal
-MAX_STAKE = MAX_AMOUNT // 1_000_000
-"""Bound of one stake (minor units): no payout of it can leave the exact integers of JSON."""
-MAX_PLACEMENTS = 32
-"""Bound of the placements in one command."""
 
 
 def stakes_of(placements: Iterable[c.Placement]) -> tuple[e.Stake, ...]:
@@ -34,6 +31,18 @@ def placements_of(stakes: Iterable[e.Stake]) -> tuple[c.Placement, ...]:
     """What was asked for, from the stakes it became: all but a blind box's own bet."""
     return tuple(
         c.Placement(s.box, s.wager, s.amount, s.blind, s.funding) for s in stakes if s.wager != "bet"
+    )
+
+
+def bets_to_repeat(state: RoundState, player: str) -> tuple[c.Placement, ...]:
+    """What `RepeatBets` of the next round may ask for: the player's bets as they stood, for cash."""
+    seat = state.seats.get(player)
+    wagers: tuple[c.PlacedWager, ...] = ("ante", "bonus_player", "bonus_dealer")
+    return tuple(
+        c.Placement(play.box, wager, getattr(play, wager), play.blind)
+        for play in (seat.ordered() if seat is not None else ())
+        for wager in wagers
+        if getattr(play, wager)
     )
 
 
@@ -125,6 +134,10 @@ def check_form(state: RoundState, placements: tuple[c.Placement, ...]) -> Refusa
     if len({(p.box, p.wager) for p in placements}) < len(placements):
         return refuse("placement_repeated", "name each wager of a box once in a command; add the amounts up")
     for p in placements:
+        if not is_free_bet_id(p.funding):
+            return refuse(
+                "word_invalid", "funding: a free bet's id is 1 to 64 letters, digits, - and _", box=p.box
+            )
         if not 1 <= p.box <= state.ruleset.boxes:
             return refuse("box_out_of_range", f"box {p.box} does not exist here", box=p.box)
         if p.amount <= 0:
@@ -156,6 +169,10 @@ def check_placements(
         found = _add(layout, placement)
         if found is not None:
             return found
+    added = sum(state.worst[p.wager] * p.amount for p in placements)
+    if state.exposure + added > MAX_AMOUNT:
+        text = "with this bet the round could pay more than can be counted exactly; stake less"
+        return refuse("exposure_too_large", text, maximum=MAX_AMOUNT)
     return check_layout(state, limits, layout, player)
 
 

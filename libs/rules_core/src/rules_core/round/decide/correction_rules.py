@@ -7,6 +7,7 @@ from rules_core.round import commands as c
 from rules_core.round import events as e
 from rules_core.round.decide.ending import CANCEL_REASONS
 from rules_core.round.decide.settling import box_case, drawn_cards
+from rules_core.round.decide.wording import is_staff
 from rules_core.round.hands import dealer_five, hand_of
 from rules_core.round.refusal import Refusal, refuse
 from rules_core.round.sealed import Sealed
@@ -36,7 +37,7 @@ def check_grounds(command: c.Resettle, state: RoundState) -> Refusal | None:
         text = f"give one of: {', '.join(RESETTLE_REASONS)}"
         return refuse("reason_unknown", text, reason=command.reason)
     people = (command.proposer, command.approver)
-    if not all(person.startswith("staff:") for person in people) or people[0] == people[1]:
+    if not all(is_staff(person) for person in people) or people[0] == people[1]:
         return refuse("second_person_missing", "a correction is proposed and approved by two different staff")
     if command.reason == "wrong_result" and not command.refund:
         return refuse("refund_missing", "a wrong result refunds every wager (RULES.md section 4.9)")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from rules_core.round import commands as c
 from rules_core.round import events as e
 from rules_core.round.decide.cards import hidden_places, openings_of
+from rules_core.round.decide.wording import is_free_bet_id, is_slug
+from rules_core.round.limits import MAX_AMOUNT, MAX_PLACEMENTS
 from rules_core.round.refusal import Refusal, refuse
 from rules_core.round.sealed import Sealed
 from rules_core.round.state import RoundState
@@ -69,8 +71,17 @@ def decline_bet(command: c.DeclineBet, state: RoundState) -> Decision:
         return refuse("round_not_open", "no round is open")
     if command.bet_id in state.bet_ids:
         return refuse("bet_id_used", "this bet id is recorded already: its hold has a stake or was declined")
-    if not command.stakes:
-        return refuse("stakes_missing", "name the wagers that were held")
+    if not is_slug(command.reason):
+        return refuse("word_invalid", "reason: a reason is a slug", key="reason")
+    if not 0 < len(command.stakes) <= MAX_PLACEMENTS:
+        return refuse("stakes_missing", f"name the wagers that were held, at most {MAX_PLACEMENTS}")
+    for stake in command.stakes:
+        if not 1 <= stake.box <= state.ruleset.boxes or not 0 < stake.amount <= MAX_AMOUNT:
+            return refuse("stake_impossible", "no such wager can have been held", box=stake.box)
+        if not is_free_bet_id(stake.funding):
+            return refuse(
+                "word_invalid", "funding: a free bet's id is 1 to 64 letters, digits, - and _", box=stake.box
+            )
     event = e.BetDeclined(
         command.player,
         command.currency,

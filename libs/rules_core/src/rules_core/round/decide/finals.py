@@ -158,6 +158,8 @@ def _stakes(play: BoxPlay, command: c.ChooseFinalOption) -> tuple[e.DeclinedStak
 def _late(state: RoundState, play: BoxPlay, command: c.ChooseFinalOption) -> str | None:
     window = state.window
     if (play.box, play.player) in state.undecided and state.step == "final_options" and window is not None:
+        if command.arrived_at < window.opened_at:
+            return "arrived_too_early"
         return None if command.arrived_at < window.closes_at else "window_closed"
     if play.asked_final or (state.ended and not play.blind):
         return "window_closed"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from rules_core.engine import ENGINE
 from rules_core.round import commands as c
 from rules_core.round import events as e
-from rules_core.round.limits import MAX_AMOUNT, AmountRange, CurrencyLimits, Durations
+from rules_core.round.limits import MAX_AMOUNT, MAX_STAKE, AmountRange, CurrencyLimits, Durations
 from rules_core.round.refusal import Refusal, refuse
 from rules_core.round.state import RoundState
 from rules_core.round.times import plus_ms
@@ -76,7 +78,7 @@ def check_durations(durations: Durations) -> Refusal | None:
 
 def check_limits(ruleset: Ruleset, limits: CurrencyLimits) -> Refusal | None:
     """Whether a table of this ruleset can have these limits; the refusal names the key."""
-    if not (len(limits.currency) == 3 and limits.currency.isascii() and limits.currency.isupper()):
+    if re.fullmatch("[A-Z]{3}", limits.currency) is None:
         return _invalid("currency", "a currency is three capital letters")
     if not 0 < limits.chip <= MAX_AMOUNT:
         return _invalid("chip", "the smallest chip must be above zero")
@@ -101,8 +103,8 @@ def check_limits(ruleset: Ruleset, limits: CurrencyLimits) -> Refusal | None:
 def _check_range(key: str, allowed: AmountRange | None, chip: int) -> Refusal | None:
     if allowed is None:
         return None
-    if not 0 < allowed.min <= allowed.max <= MAX_AMOUNT:
-        return _invalid(key, "limits need 0 < min <= max")
+    if not 0 < allowed.min <= allowed.max <= MAX_STAKE:
+        return _invalid(key, f"limits need 0 < min <= max <= {MAX_STAKE}")
     if allowed.min % chip or allowed.max % chip:
         return _invalid(key, f"limits must be multiples of the smallest chip, {chip}")
     return None

@@ -124,6 +124,8 @@ def _stakes(play: BoxPlay, kind: str) -> tuple[e.DeclinedStake, ...]:
 def _late(state: RoundState, play: BoxPlay, command: c.ChooseOption) -> str | None:
     window = state.window
     if (play.box, play.player) in state.undecided and state.step == "options" and window is not None:
+        if command.arrived_at < window.opened_at:
+            return "arrived_too_early"
         return None if command.arrived_at < window.closes_at else "window_closed"
     passed = play.option == "none" or state.ended
     return "window_closed" if passed else "window_not_open"

@@ -54,6 +54,10 @@ def _late(state: RoundState, play: BoxPlay, arrived_at: str) -> Refusal | None:
             if play.purchase is not None:
                 return refuse("already_decided", "the purchase of this box is decided", box=play.box)
             return refuse("purchase_not_offered", "this box may not buy", box=play.box)
+        if arrived_at < window.opened_at:
+            return refuse(
+                "arrived_too_early", "this command says that it came before the window opened", box=play.box
+            )
         if arrived_at < window.closes_at:
             return None
         return refuse("window_closed", "the purchase window is over", box=play.box)

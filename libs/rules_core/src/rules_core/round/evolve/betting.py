@@ -18,7 +18,8 @@ def round_opened(state: RoundState, event: e.RoundOpened) -> None:
     state.limits = {limit.currency: limit for limit in event.limits}
     state.step = "betting"
     state.betting_closes_at = event.closes_at
-    state.window = Window("betting", None, event.closes_at)
+    state.window = Window("betting", None, event.opened_at, event.closes_at)
+    state.last_at = event.opened_at
 
 
 def bet_placed(state: RoundState, event: e.BetPlaced) -> None:
@@ -37,6 +38,7 @@ def bet_placed(state: RoundState, event: e.BetPlaced) -> None:
             state.standing += 1
             state.owners[box] = player
         _add_stake(play, stake)
+        state.exposure += state.worst[stake.wager] * stake.amount
         key = (box, stake.wager)
         placed[key] = placed.get(key, 0) + stake.amount
     seat.placements.append(PlacementRecord(event.bet_id, event.kind, placed))
@@ -73,6 +75,7 @@ def bet_withdrawn(state: RoundState, event: e.BetWithdrawn) -> None:
         play = seat.plays.get(stake.box)
         if play is not None:
             _take_stake(play, stake)
+            state.exposure -= state.worst[stake.wager] * stake.amount
     for record in seat.placements:
         for key in gone.get(record.bet_id, ()):
             record.stakes.pop(key, None)
@@ -102,6 +105,7 @@ def _take_stake(play: BoxPlay, stake: e.WithdrawnStake) -> None:
 
 def betting_closed(state: RoundState, event: e.BettingClosed) -> None:
     state.window = None
+    state.last_at = event.closed_at
     state.step = "deal"
     state.boxes = event.boxes
     state.order = tuple(state.seats)

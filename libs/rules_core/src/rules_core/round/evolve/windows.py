@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rules_core.round import events as e
+from rules_core.round.events.fields import WindowKind
 from rules_core.round.places import SWITCH_CARDS, draw_place, replacement_place, switch_place
 from rules_core.round.state import BoxPlay, RoundState, Window
 
@@ -22,10 +23,20 @@ def close_window(state: RoundState) -> None:
     state.window = None
 
 
+def _open_window(
+    state: RoundState,
+    kind: WindowKind,
+    box: int | None,
+    event: e.OptionsOpened | e.FinalOptionsOpened | e.PurchaseOffered,
+) -> None:
+    state.window = Window(kind, box, event.opened_at, event.closes_at)
+    state.last_at = event.opened_at
+
+
 def options_opened(state: RoundState, event: e.OptionsOpened) -> None:
     state.step = "options"
     state.laid = ()
-    state.window = Window("options", event.box, event.closes_at)
+    _open_window(state, "options", event.box, event)
     if event.box is not None:
         state.current_box = event.box
         owner = state.owners.get(event.box, "")
@@ -57,6 +68,7 @@ def options_closed(state: RoundState, event: e.OptionsClosed) -> None:
         for player in group.players:
             _play(state, player, group.box).option = "none"
     close_window(state)
+    state.last_at = event.closed_at
     state.undecided = {}
     if event.box is None:
         state.step = "replace"
@@ -70,7 +82,7 @@ def options_closed(state: RoundState, event: e.OptionsClosed) -> None:
 def final_options_opened(state: RoundState, event: e.FinalOptionsOpened) -> None:
     state.step = "final_options"
     state.laid = ()
-    state.window = Window("final_options", event.box, event.closes_at)
+    _open_window(state, "final_options", event.box, event)
     state.undecided = _asked(state, event.asked)
     for play in state.undecided.values():
         play.asked_final = True
@@ -93,8 +105,9 @@ def final_option_chosen(state: RoundState, event: e.FinalOptionChosen) -> None:
     state.undecided.pop((event.box, event.player), None)
 
 
-def final_options_closed(state: RoundState, _event: e.FinalOptionsClosed) -> None:
+def final_options_closed(state: RoundState, event: e.FinalOptionsClosed) -> None:
     close_window(state)
+    state.last_at = event.closed_at
     state.undecided = {}
     state.step = "next"
 
@@ -103,16 +116,17 @@ def window_extended(state: RoundState, event: e.WindowExtended) -> None:
     window = state.window
     if window is None:
         return
+    state.last_at = event.decided_at
     window.closes_at = event.closes_at
     if event.window == "betting":
         state.betting_closes_at = event.closes_at
-    if event.reason != "no_bets":
-        window.extended_ms += event.extended_ms
+    # Without bets the window starts again, with all its room for extensions.
+    window.extended_ms = 0 if event.reason == "no_bets" else window.extended_ms + event.extended_ms
 
 
 def purchase_offered(state: RoundState, event: e.PurchaseOffered) -> None:
     state.step = "purchase"
-    state.window = Window("purchase", None, event.closes_at)
+    _open_window(state, "purchase", None, event)
     state.undecided = _asked(state, event.asked)
 
 
@@ -128,8 +142,9 @@ def purchase_declined(state: RoundState, event: e.PurchaseDeclined) -> None:
     state.undecided.pop((event.box, event.player), None)
 
 
-def purchase_closed(state: RoundState, _event: e.PurchaseClosed) -> None:
+def purchase_closed(state: RoundState, event: e.PurchaseClosed) -> None:
     close_window(state)
+    state.last_at = event.closed_at
     state.undecided = {}
     if state.purchases:
         state.step = "draw"
