@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from rules_core.characters import is_printable, printable
+from rules_core.characters import _HIDDEN, is_printable, printable
 from rules_core.rulesets.model import Ruleset
 from rules_core.rulesets.parse import parse_ruleset
 from tests.rules_core.broken_cases import house
@@ -28,6 +28,12 @@ HIDDEN = [
 def test_verdict_on_every_character_is_the_same_on_each_python() -> None:
     verdicts = bytes(map(is_printable, EVERY_CHARACTER))
     assert sha256(verdicts).hexdigest() == "3f51258d1c91c36e653b5ad3fbfc3eca914af4a1c07fe35bae35eff4841fa3ed"
+
+
+def test_ranges_stand_apart() -> None:
+    ends = [end for ends in _HIDDEN for end in ends]
+    assert ends == sorted(ends)
+    assert all(last < first for last, first in zip(ends[1::2], ends[2::2], strict=False))
 
 
 def test_whatever_this_python_can_print_is_printable() -> None:

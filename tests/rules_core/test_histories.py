@@ -24,6 +24,14 @@ TAMPERED = ["cancelled-wrong_card_read", "scripted-only_blind_boxes_by_hand"]
 FORGED = ["scripted-quiet_shared_round", "scripted-corrected_without_purchase"]
 SHORTENED = ["scripted-shared_round", "scripted-private_round", "scripted-corrected_round"]
 
+THOROUGH = [
+    *(f"random-{ruleset}-1" for ruleset in shipped_ids()),
+    "scripted-misread_cards",
+    "scripted-round_by_hand",
+    "scripted-private_round",
+]
+"""Histories whose every value is changed in the exhaustive lane: each ruleset, all hidden cards."""
+
 DECIDED: dict[str, tuple[str, ...]] = {
     "RoundOpened": ("ruleset", "ruleset_sha256", "engine", "closes_at", "table", "number"),
     "WindowExtended": ("closes_at", "window"),
@@ -113,8 +121,8 @@ def test_every_value_of_a_history_changed_in_turn_is_found(name: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", NAMES)
-def test_every_value_of_every_history_changed_in_turn_is_found(name: str) -> None:
+@pytest.mark.parametrize("name", THOROUGH)
+def test_every_value_of_more_histories_changed_in_turn_is_found(name: str) -> None:
     assert refused_changes(name) > 40
 
 
@@ -143,7 +151,7 @@ def test_a_forged_result_is_found_although_every_hash_fits(name: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", THOROUGH)
 def test_a_forged_result_of_any_history_is_found(name: str) -> None:
     assert found_forgeries(name) > 1
 

@@ -66,7 +66,7 @@ def run() -> int:
     return status
 
 
-def _unwritable(why: str) -> int:
+def _unwritable(why: str | None) -> int:
     """Say that nothing can be answered, where there is a standard error to say it on."""
     with suppress(OSError):
         os.write(2, f"standard output cannot be written: {why}\n".encode())
@@ -74,7 +74,7 @@ def _unwritable(why: str) -> int:
 
 
 def _standard_streams() -> Streams:
-    """The standard streams as bytes. The writer is ours: Python's may be without buffer, and write in part."""
+    """The standard streams as bytes; the writer is ours: Python's may be unbuffered, and write in part."""
     stdin = None if sys.stdin is None else sys.stdin.buffer
     return Streams(stdin, BufferedWriter(FileIO(1, "wb", closefd=False), 1 << 16))
 
