@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rules_core.canonical import canonical_bytes
 from rules_core.log.bundle import Bundle, bundle_bytes, stream_part
-from rules_core.log.bundle_reading import PROBLEMS_MAX, Problem, UnreadableBundle, parse_bundle
+from rules_core.log.bundle_reading import MARKS_MAX, PROBLEMS_MAX, Problem, UnreadableBundle, parse_bundle
 from rules_core.log.chain import chain, first_prev_hash
 from tests.rules_core.bundles import (
     EVENTS,
@@ -272,3 +272,9 @@ def test_any_changed_byte_is_seen(data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(file) - 1))
     file[place] ^= data.draw(st.integers(1, 255))
     assert found_in(bytes(file))
+
+
+def test_a_file_of_more_values_than_any_round_has_is_refused_before_it_is_parsed() -> None:
+    data = b'{"bundle_version":[' + b"[]," * (MARKS_MAX // 2 + 1)
+    with pytest.raises(UnreadableBundle, match="more than 8000000 commas"):
+        parse_bundle(data)

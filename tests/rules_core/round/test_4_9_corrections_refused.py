@@ -102,6 +102,14 @@ def test_a_card_that_was_burned() -> None:
     done.when(cards(("box.1.0", "Ac"))).refused("correction_card_repeated")
 
 
+def test_burned_cards_that_were_not_read_are_no_card_twice() -> None:
+    done = decided()
+    done.do(c.BurnCard("burn-1"))
+    done.do(c.BurnCard("burn-2"))
+    done.settle()
+    done.do(cards(("box.1.0", "Ac")))
+
+
 def test_two_cards_that_were_read_for_each_other_change_places() -> None:
     done = table()
     events = done.do(cards(("box.1.0", "Kd"), ("dealer.1", "Th")))

@@ -10,9 +10,11 @@ from rules_core.cards import parse_cards
 from rules_core.round import commands as c
 from rules_core.round import events as e
 from rules_core.settlement.model import BoxResult, DealerResult, Line
+from tests.rules_core.round.scripted import Scripted, ante
 from tests.rules_core.round.settled_table import (
     ACE_KING,
     APPROVER,
+    CARDS,
     P1,
     P2_BLIND,
     P2_SIXTH,
@@ -172,6 +174,58 @@ def test_by_a_final_choice_alone_the_option_stays_as_recorded() -> None:
     assert done.settled()["p2"].boxes[1].lines == (
         Line("ante", 200, 0, "ante_folded"),
         Line("option_fee", 200, 0, "option_fee_sixth_card"),
+    )
+
+
+def folded_after_a_sixth_card() -> Scripted:
+    done = Scripted("live-shared@1", CARDS).open().place("p1", ante(2)).deal().option("p1", 2, "sixth")
+    done.close_options()
+    done.lay()
+    done.confirm()
+    done.final("p1", 2, "fold")
+    done.close_finals()
+    done.proceed()
+    done.settle()
+    return done
+
+
+def test_by_an_option_alone_the_final_choice_stays_as_recorded() -> None:
+    done = folded_after_a_sixth_card()
+    done.do(choice(e.ChoiceCorrection(2, "p1", option="exchange", positions=(3,))))
+    assert done.settled()["p1"].boxes[0].lines == (
+        Line("ante", 100, 0, "ante_folded"),
+        Line("option_fee", 100, 0, "option_fee_exchange"),
+    )
+
+
+def test_by_the_option_bet_a_box_has_bet_whatever_it_did_later() -> None:
+    done = folded_after_a_sixth_card()
+    done.do(choice(e.ChoiceCorrection(2, "p1", option="bet")))
+    assert done.settled()["p1"].boxes[0].lines == P1.lines
+
+
+def test_by_a_purchase_that_was_not_made() -> None:
+    hands = {**CARDS, "dealer": "Qs Jd 8h 5c 3d", "draw": "5d"}
+    done = Scripted("live-shared@1", hands).open().place("p1", ante(2)).place("p2", ante(2)).deal()
+    done.option("p1", 2, "bet").option("p2", 2, "bet")
+    done.close_options()
+    done.lay()
+    done.confirm()
+    done.close_finals()
+    done.proceed()
+    done.proceed()
+    done.buy("p1", 2).buy("p2", 2)
+    done.close_purchase()
+    done.lay()
+    done.confirm()
+    done.settle()
+    done.do(choice(e.ChoiceCorrection(2, "p1", purchase=False)))
+    assert done.settled()["p1"].boxes[0].lines == (
+        Line("ante", 100, 200, "ante_no_game_one_to_one"),
+        Line("bet", 200, 200, "bet_no_game_returned"),
+    )
+    done.when(choice(e.ChoiceCorrection(2, "p2", purchase=False))).refused(
+        "correction_draws_without_purchase"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from rules_core.cards import parse_cards
 from rules_core.round import commands as c
 from rules_core.round import events as e
-from rules_core.round.limits import AmountRange
+from rules_core.round.limits import AmountRange, BoxLimits
 from rules_core.rulesets.shipped import shipped
 from rules_core.settlement.model import BoxResult, DealerResult, Line
 from tests.rules_core.round.scripted import Scripted, ante, at, bonus_b, bonus_d, limits_for
@@ -193,6 +193,17 @@ def test_limits_are_those_that_the_round_opened_with() -> None:
     table.confirm()
     table.settle()
     assert table.settled()["p1"].boxes[0].lines[1] == Line("bet", 200, 900, "bet_paid_capped")
+
+
+def test_a_boxs_own_cap_overrides_the_tables() -> None:
+    cards = {"box.1": "9s 9h 9d 9c 2d", "box.3": "8s 8c 8d 7c 2c", "dealer": "As Kd 8h 5c 3d"}
+    limits = replace(LIVE, max_payout=500, boxes=(BoxLimits(1, max_payout=700),))
+    table = Scripted("live-shared@1", cards, limits=limits).open()
+    table.place("p1", ante(1, blind=True), ante(3, blind=True)).close_betting().lay()
+    table.confirm()
+    table.settle()
+    bets = [box.lines[1] for box in table.settled()["p1"].boxes]
+    assert bets == [Line("bet", 200, 900, "bet_paid_capped"), Line("bet", 200, 700, "bet_paid_capped")]
 
 
 def test_only_bet_declined_and_corrections_may_follow() -> None:

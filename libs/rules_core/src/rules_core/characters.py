@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 _HIDDEN = sorted(
     (
-        # controls: C0; DEL and C1
+        # the controls C0, and DEL with C1
         *((0x00, 0x1F), (0x7F, 0x9F)),
         # spaces other than the common one
         *(

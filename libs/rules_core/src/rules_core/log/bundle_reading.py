@@ -24,6 +24,11 @@ from rules_core.log.bundle import (
 from rules_core.log.chain import Withheld, first_prev_hash
 from rules_core.log.content import InvalidContent, content_of, is_opaque_id, is_stream
 
+MARKS_MAX = 8_000_000
+"""Most commas, colons and opening brackets of a file, which bound its values and so the memory to read it.
+
+A round of 10,000 players has a little more than half as many.
+"""
 PROBLEMS_MAX = 20
 """Most problems reported of one bundle: enough to see what is wrong with it."""
 
@@ -71,6 +76,8 @@ def parse_bundle(data: bytes) -> tuple[Bundle | None, list[Problem]]:
     """
     if not data.startswith(_BEGINNING):
         raise UnreadableBundle(f"not a bundle: it does not begin with {_BEGINNING.decode()}")
+    if sum(map(data.count, (b",", b":", b"[", b"{"))) > MARKS_MAX:
+        raise UnreadableBundle(f"not a bundle: more than {MARKS_MAX} commas, colons and brackets")
     read = _at_once(data)
     if read is not None:
         members, bundle = read
