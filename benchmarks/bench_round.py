@@ -14,7 +14,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from rules_core.cards import parse_cards
+from rules_core.cards import Card, parse_cards
 from rules_core.command_line.random_round import DURATIONS, limits_for, random_round
 from rules_core.engine import ENGINE
 from rules_core.log.bundle import Bundle, bundle_bytes, recorded, stream_part
@@ -42,7 +42,6 @@ DRAW = parse_cards("8s")
 T0 = "2026-01-01T00:00:00.000000Z"
 T1 = "2026-01-01T00:00:01.000000Z"
 LATE = "2026-01-01T01:00:00.000000Z"
-SALT = "00112233445566778899aabbccddeeff"
 
 
 @dataclass(slots=True)
@@ -61,18 +60,20 @@ class Table:
         for event in decided:
             if isinstance(command, c.ScanCard) and isinstance(event, CardScanned) and event.commitment:
                 assert command.card is not None
-                self.sealed.add(command.card, SALT)
+                assert command.card_salt is not None
+                self.sealed.add(command.card, command.card_salt)
             evolve(self.state, event)
             self.events.append(event)
 
-    def lay(self, by_place: dict[str, int]) -> None:
+    def lay(self, by_place: dict[str, Card]) -> None:
         """Lay every awaited card."""
         while self.state.awaited:
             place = self.state.awaited[0]
-            self.do(c.ScanCard(f"s{len(self.events)}", by_place[place], SALT))  # type: ignore[arg-type]  # cards are ints
+            salt = f"{len(self.events):032x}"
+            self.do(c.ScanCard(f"s{salt}", by_place[place], salt))
 
 
-def places() -> dict[str, int]:
+def places() -> dict[str, Card]:
     """Which card lies where."""
     hands = {2: BOX_CARDS, **SIDE_BOXES}
     found = {f"box.{box}.{i}": card for box, cards in hands.items() for i, card in enumerate(cards)}

@@ -224,8 +224,10 @@ def test_by_a_purchase_that_was_not_made() -> None:
         Line("ante", 100, 200, "ante_no_game_one_to_one"),
         Line("bet", 200, 200, "bet_no_game_returned"),
     )
-    done.when(choice(e.ChoiceCorrection(2, "p2", purchase=False))).refused(
-        "correction_draws_without_purchase"
+    event = done.do(choice(e.ChoiceCorrection(2, "p2", purchase=False)))[-1]
+    assert isinstance(event, e.RoundResettled)
+    assert event.dealer == DealerResult(
+        "nothing", parse_cards("Qs Jd 8h 5c 3d"), "nothing", qualified=False, purchased=False
     )
 
 

@@ -133,3 +133,14 @@ def test_a_player_may_repeat_what_stood_at_the_end_for_cash(table: Scripted) -> 
     again = Scripted("live-shared@1").open()
     again.do(c.RepeatBets("p1", "EUR", "repeat-1", bets, again.now))
     assert bets_to_repeat(again.state, "p1") == bets
+
+
+def test_each_face_down_card_has_a_card_salt_of_its_own(table: Scripted) -> None:
+    table.place("p1", ante(2)).close_betting()
+    first = table.scan_command()
+    table.do(first)
+    while not first.card_salt or table.state.awaited[0] != "box.3.0":
+        table.lay(1)
+    again = replace(table.scan_command(), card_salt=first.card_salt)
+    table.when(again).refused("card_salt_used")
+    table.do(table.scan_command())

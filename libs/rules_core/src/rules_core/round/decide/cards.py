@@ -109,7 +109,16 @@ def _check_card(
         return refuse("card_missing", "this place needs the card that was read")
     if hidden and not _is_salt(salt):
         return refuse("card_salt_missing", "a face-down card needs a card salt of 16 bytes as 32 hex digits")
+    if hidden and salt in _salts(state, sealed):
+        # With one of the two opened, the other could be guessed from its commitment.
+        return refuse("card_salt_used", "each face-down card needs a card salt of its own")
     return _scan_problem() if card in known_cards(state, sealed, besides=besides) else None
+
+
+def _salts(state: RoundState, sealed: Sealed) -> set[str]:
+    """The card salts of this round's face-down cards, misreads included."""
+    misreads = [commitment for known in state.superseded.values() for commitment in known]
+    return {sealed.open(commitment).salt for commitment in (*state.commitments.values(), *misreads)}
 
 
 def _is_salt(salt: str | None) -> bool:
