@@ -15,6 +15,11 @@ SOURCES := libs tests tools $(if $(wildcard benchmarks/*.py),benchmarks)
 # Processes for tests: all cores, but no more than 8.
 JOBS ?= auto
 PARALLEL := -n $(JOBS) --maxprocesses=8 --dist=worksteal
+# Where the tests' servers come from: embedded, native or containers (docs/stack.md).
+LANE ?= $(or $(UPCARD_LANE),embedded)
+export UPCARD_LANE := $(LANE)
+# The suites that have to hold on every lane.
+LANE_SUITES := $(wildcard tests/stack/test_broker.py tests/stack/test_databases.py tests/messaging)
 # More arguments for pytest, the benchmarks or the lock: `make exhaustive ARGS="-k settle"`.
 ARGS ?=
 MIN_COVERAGE := 98
@@ -60,7 +65,19 @@ format: $(VENV)/installed ## Format the code and mend what ruff can mend
 demo: $(VENV)/installed ## Play and explain one round of each ruleset
 	@$(BIN)/python -m rules_core demo
 
+.PHONY: stack
+stack: $(VENV)/installed ## Keep PostgreSQL and Kafka running and print their addresses (LANE=native, ARGS=--brokers=3)
+	@$(BIN)/python -m stack up $(ARGS)
+
 ##@ Slower
+
+.PHONY: native
+native: $(VENV)/installed ## What has to hold on every lane, on Apache Kafka; needs Java and Maven
+	UPCARD_LANE=native $(PYTEST) -n 2 --dist=loadfile -m "not exhaustive and not packaging" tests/stack/test_kafka.py $(LANE_SUITES) $(ARGS)
+
+.PHONY: containers
+containers: $(VENV)/installed ## The same in containers; needs a Docker engine
+	UPCARD_LANE=containers $(PYTEST) -n 2 --dist=loadfile $(LANE_SUITES) $(ARGS)
 
 .PHONY: exhaustive
 exhaustive: $(VENV)/installed ## Every six-card hand, 100,000 random settlements and more (minutes)

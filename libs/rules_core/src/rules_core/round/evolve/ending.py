@@ -38,6 +38,7 @@ def round_cancelled(state: RoundState, _event: e.RoundCancelled) -> None:
     close_window(state)
     state.undecided = {}
     state.awaited = ()
+    state.laid = ()
 
 
 def correction_decided(state: RoundState, event: e.CorrectionDecided) -> None:

@@ -1,0 +1,1 @@
+"""Brokers: the small one of the embedded lane, Apache Kafka of the native lane."""

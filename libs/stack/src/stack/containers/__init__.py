@@ -1,0 +1,1 @@
+"""The container lane: the same servers from images, through a Docker engine."""

@@ -1,0 +1,1 @@
+"""Servers that are processes of this machine: started under a guard, stopped, killed, found again."""

@@ -1,0 +1,1 @@
+"""The stack: servers that start, stop, survive what happens to them, and leave nothing behind."""
