@@ -12,7 +12,7 @@ def main() -> int:
     worst = 0
     for path in sorted(Path(__file__).parent.glob("bench_*.py")):
         print(f"\n=== {path.name}", flush=True)
-        done = subprocess.run([sys.executable, str(path), *sys.argv[1:]], check=False)
+        done = subprocess.run([sys.executable, "-m", f"benchmarks.{path.stem}", *sys.argv[1:]], check=False)
         worst = max(worst, abs(done.returncode))
     return worst
 

@@ -1,0 +1,170 @@
+"""Reading the log. Each read is one statement, hence one snapshot.
+
+And opens no more partitions than it must.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+import asyncpg
+
+from eventstore.checking import check_page, check_shard
+from eventstore.errors import HistoryDetached, LogBroken
+from eventstore.events import EVERYTHING, EventFilter, RecordedEvent, ShardPage, StreamHead
+from eventstore.postgres.connections import Connection
+from eventstore.streams import first_prev_hash
+
+_COLUMNS: Final = (
+    "e.stream, e.stream_position, e.shard, e.shard_position, e.event_id, e.type, e.content, e.prev_hash,"
+    " e.content_hash, e.hash, e.recorded_at"
+)
+
+# Every page begins with a row's head, which is there even when the page is empty. Its periods let the
+# executor leave out the partitions before and after; `ORDER BY period` lets it read one after the other
+# instead of merging them.
+_FORWARD: Final = f"""
+WITH head AS MATERIALIZED (
+    SELECT position, first_period, period FROM eventstore.stream_heads WHERE stream = $1
+)
+SELECT head.position, {_COLUMNS} FROM head LEFT JOIN (
+    SELECT e.* FROM eventstore.events AS e
+     WHERE e.stream = $1 AND e.stream_position > $2 AND e.stream_position <= $2::bigint + $3::bigint
+       AND e.period >= (SELECT first_period FROM head) AND e.period <= (SELECT period FROM head)
+     ORDER BY e.period, e.stream_position
+) AS e ON true
+"""  # noqa: S608 - nothing but constants is put in
+
+_BACKWARD: Final = f"""
+WITH head AS MATERIALIZED (
+    SELECT position, first_period, period, least(coalesce($2::bigint, position + 1), position + 1) AS before
+      FROM eventstore.stream_heads WHERE stream = $1
+)
+SELECT head.position, {_COLUMNS} FROM head LEFT JOIN (
+    SELECT e.* FROM eventstore.events AS e
+     WHERE e.stream = $1 AND e.stream_position < (SELECT before FROM head)
+       AND e.stream_position >= (SELECT before FROM head) - $3::bigint
+       AND e.period >= (SELECT first_period FROM head) AND e.period <= (SELECT period FROM head)
+     ORDER BY e.period DESC, e.stream_position DESC
+) AS e ON true
+"""  # noqa: S608 - as above
+
+_SHARD: Final = f"""
+WITH head AS MATERIALIZED (SELECT position FROM eventstore.shard_heads WHERE shard = $1),
+     first AS MATERIALIZED (SELECT coalesce(max(period), 0) AS period FROM eventstore.shard_periods
+                             WHERE shard = $1 AND first_position <= $2::bigint + 1)
+SELECT head.position, {_COLUMNS} FROM head LEFT JOIN (
+    SELECT e.* FROM eventstore.events AS e
+     WHERE e.shard = $1 AND e.shard_position > $2::bigint AND e.shard_position <= $2::bigint + $3::bigint
+       AND e.period >= (SELECT period FROM first)
+       AND ($4::text[] IS NULL OR split_part(e.stream, '-', 1) = ANY ($4::text[]))
+       AND ($5::text[] IS NULL OR e.type = ANY ($5::text[]))
+     ORDER BY e.period, e.shard_position
+) AS e ON true
+"""  # noqa: S608 - as above
+
+_IS_DETACHED: Final = """
+SELECT EXISTS (
+    SELECT FROM eventstore.shard_periods AS s JOIN eventstore.periods AS p USING (period)
+     WHERE s.shard = $1 AND p.detached_at IS NOT NULL
+       AND $2 < coalesce((SELECT min(n.first_position) FROM eventstore.shard_periods AS n
+                           WHERE n.shard = $1 AND n.period > s.period),
+                         9223372036854775807) - 1
+)
+"""
+
+_FIND: Final = f"""
+SELECT {_COLUMNS} FROM eventstore.events AS e
+ WHERE e.event_id = ANY ($1::uuid[]) AND e.period >= eventstore.earliest_period($1::uuid[])
+ ORDER BY e.shard, e.period, e.shard_position
+"""  # noqa: S608 - as above
+
+
+async def read_stream(
+    connection: Connection, stream: str, after: int, limit: int
+) -> tuple[RecordedEvent, ...]:
+    """See `port.Reader.read_stream`. Raises HistoryDetached, LogBroken."""
+    check_page(after, limit)
+    rows = await connection.fetch(_FORWARD, stream, after, limit)
+    events = _events(rows)
+    head = rows[0][0] if rows else 0
+    if len(events) != max(0, min(limit, head - after)):
+        raise await _why_missing(connection, stream, f"after {after}")
+    return events
+
+
+async def read_stream_backward(
+    connection: Connection, stream: str, before: int | None, limit: int
+) -> tuple[RecordedEvent, ...]:
+    """See `port.Reader.read_stream_backward`. Raises HistoryDetached, LogBroken."""
+    check_page(before or 0, limit)
+    rows = await connection.fetch(_BACKWARD, stream, before, limit)
+    events = _events(rows)
+    end = rows[0][0] + 1 if rows else 1
+    if len(events) != max(0, min(limit, (end if before is None else min(before, end)) - 1)):
+        raise await _why_missing(connection, stream, f"before {before}")
+    return events
+
+
+async def stream_head(connection: Connection, stream: str) -> StreamHead:
+    """See `port.Reader.stream_head`."""
+    row = await connection.fetchrow(
+        "SELECT position, hash FROM eventstore.stream_heads WHERE stream = $1", stream
+    )
+    if row is None:
+        return StreamHead(stream, 0, first_prev_hash(stream))
+    return StreamHead(stream, row["position"], row["hash"])
+
+
+async def read_shard(
+    connection: Connection, shard: int, after: int, limit: int, wanted: EventFilter = EVERYTHING
+) -> ShardPage:
+    """See `port.Reader.read_shard`. Raises HistoryDetached, LogBroken."""
+    check_page(after, limit)
+    check_shard(shard)
+    rows = await connection.fetch(_SHARD, shard, after, limit, _list(wanted.categories), _list(wanted.types))
+    head = rows[0][0]
+    events = _events(rows)
+    through = max(after, min(after + limit, head))
+    if len(events) != through - after:
+        if await connection.fetchval(_IS_DETACHED, shard, after):
+            raise HistoryDetached(f"shard {shard}: events after {after} are in a detached month")
+        if wanted == EVERYTHING:
+            raise LogBroken(f"shard {shard}: {through - after - len(events)} events missing after {after}")
+    return ShardPage(shard, events, through, head)
+
+
+async def shard_heads(connection: Connection) -> tuple[int, ...]:
+    """See `port.Reader.shard_heads`."""
+    rows = await connection.fetch("SELECT position FROM eventstore.shard_heads ORDER BY shard")
+    return tuple(row[0] for row in rows)
+
+
+async def find_events(connection: Connection, event_ids: Sequence[UUID]) -> tuple[RecordedEvent, ...]:
+    """See `port.Reader.find_events`."""
+    if not event_ids:
+        return ()
+    make = RecordedEvent._make
+    return tuple([make(row) for row in await connection.fetch(_FIND, list(event_ids))])
+
+
+def _events(rows: Sequence[asyncpg.Record]) -> tuple[RecordedEvent, ...]:
+    if not rows or rows[0][1] is None:
+        return ()
+    make = RecordedEvent._make
+    return tuple([make(row[1:]) for row in rows])
+
+
+def _list(names: frozenset[str] | None) -> list[str] | None:
+    return None if names is None else sorted(names)
+
+
+async def _why_missing(connection: Connection, stream: str, where: str) -> Exception:
+    detached = await connection.fetchval(
+        "SELECT EXISTS (SELECT FROM eventstore.stream_heads AS h JOIN eventstore.periods AS p"
+        " ON p.period BETWEEN h.first_period AND h.period AND p.detached_at IS NOT NULL WHERE h.stream = $1)",
+        stream,
+    )
+    if detached:
+        return HistoryDetached(f"stream {stream}: events {where} are in a detached month")
+    return LogBroken(f"stream {stream}: events missing {where}")
