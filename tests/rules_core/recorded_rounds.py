@@ -11,7 +11,7 @@ from rules_core.round import events as e
 from rules_core.round.limits import AmountRange, BoxLimits
 from rules_core.rulesets.shipped import shipped
 from tests.rules_core.recording import Recording
-from tests.rules_core.round.scripted import DEALER, ante, bonus_b, bonus_d, limits_for
+from tests.rules_core.round.scripted import DEALER, ante, bonus_b, bonus_d, limits_for, salt_of
 
 TRIPS = "9s 9h 9d 4c 2d"
 NOTHING = "Ks Jh 9d 4c 2d"
@@ -129,7 +129,9 @@ def misread_cards() -> Recording:
     table.do(c.BurnCard("burned-2", None, DEALER))
     table.do(c.BurnCard("burned-3", parse_card("Td")))
     table.do(table.rescan_command("box.1.0", "2h"))
-    table.do(replace(table.rescan_command("box.1.0", "2s"), scan_id="once-more"))
+    table.do(
+        replace(table.rescan_command("box.1.0", "2s"), scan_id="once-more", card_salt=salt_of("once-more"))
+    )
     table.do(table.rescan_command("box.2.0", "9c"))
     table.do(c.RescanCard("by-hand", "box.2.0", parse_card("9s"), None, "manual", DEALER))
     table.lay()

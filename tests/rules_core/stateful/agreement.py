@@ -5,9 +5,10 @@ Each offer is tried at its bounds, between them and just outside; everything els
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import get_args
 
-from rules_core.cards import card_text
 from rules_core.round import commands as c
 from rules_core.round import events as e
 from rules_core.round.actions import (
@@ -19,18 +20,23 @@ from rules_core.round.actions import (
 )
 from rules_core.round.decide.money import DECLINED_MAX
 from rules_core.round.events.fields import DecidedOption, FinalChoice
-from rules_core.round.hands import card_at
 from rules_core.round.refusal import Refusal
+from rules_core.round.times import from_epoch_us, plus_ms, to_epoch_us
 from rules_core.settlement.insurance import Bounds
 from rules_core.views.entitlement import known_to
 from rules_core.views.viewers import Player
-from tests.oracle.checks import insurance_bounds
 from tests.rules_core.stateful.choices import Choices, pick, some
 from tests.rules_core.stateful.table import Table
 
+PlayersCommand = c.PlaceBet | c.ClearBets | c.ChooseOption | c.ChooseFinalOption | c.DeclinePurchase
 FREE = "free-id"
 """A bet id that is never recorded."""
 WAGERS: tuple[c.PlacedWager, ...] = get_args(c.PlacedWager)
+
+
+def last_before(instant: str) -> str:
+    """The last instant before another one: a microsecond earlier."""
+    return from_epoch_us(to_epoch_us(instant) - 1)
 
 
 class Agreement:
@@ -65,7 +71,36 @@ class Agreement:
         self._check_options({offer.box: offer for offer in offers.options})
         self._check_finals({offer.box: offer for offer in offers.finals})
         self._check_purchases({offer.box: offer.fee for offer in offers.purchases})
+        self._check_cut_off(offers)
         self.table.unchanged()
+
+    def _check_cut_off(self, offers: AllowedActions) -> None:
+        """Up to the cut-off a choice is in time, from then on it is late: the arrival alone counts."""
+        window = self.state.window
+        if window is None:
+            return
+        early = plus_ms(window.opened_at, -1)
+        for command in self._some_offered(offers):
+            for when, in_time in (
+                (early, False),
+                (window.opened_at, True),
+                (last_before(window.closes_at), True),
+                (window.closes_at, False),
+            ):
+                assert self._accepts(replace(command, arrived_at=when)) == in_time, (command, when)
+
+    def _some_offered(self, offers: AllowedActions) -> Iterator[PlayersCommand]:
+        """One command for each kind of offer."""
+        for place in offers.place[:1]:
+            yield self._place(*place.placements(place.min))
+        if offers.clear:
+            yield c.ClearBets(self.player, self.when)
+        for option in offers.options[:1]:
+            yield self._choose(option.box, "fold")
+        for final in offers.finals[:1]:
+            yield self._final(final.box, final.choices[-1])
+        for purchase in offers.purchases[:1]:
+            yield c.DeclinePurchase(self.player, purchase.box, self.when)
 
     def _accepts(self, command: c.Command) -> bool:
         return self.table.accepts(command)
@@ -75,7 +110,7 @@ class Agreement:
         assert not isinstance(decision, Refusal), (command, decision)
         return decision[0]
 
-    def _place(self, *placements: c.Placement) -> c.Command:
+    def _place(self, *placements: c.Placement) -> c.PlaceBet:
         return c.PlaceBet(self.player, self.limits.currency, FREE, placements, self.when)
 
     def _check_places(self, offers: tuple[PlaceAction, ...]) -> None:
@@ -125,8 +160,22 @@ class Agreement:
             placed = self._event(double)
             assert isinstance(placed, e.BetPlaced)
             assert sum(stake.amount for stake in placed.stakes) == offers.double
+        added = self._doubled()
+        cash = all(placement.funding is None for placement in added)
+        betting = self.state.step == "betting"
+        assert (offers.double is not None) == (betting and cash and self._accepts(self._place(*added)))
         repeat = c.RepeatBets(player, self.limits.currency, FREE, previous, self.when)
         assert self._accepts(repeat) == offers.repeat
+
+    def _doubled(self) -> list[c.Placement]:
+        """What a double has to add (RULES.md section 4.1)."""
+        boxes, placements = self.table.books.boxes, []
+        for (box, wager), amount in self.table.books.doubled(self.player).items():
+            book = boxes[self.player, box]
+            if wager != "bet":
+                funding = book.funding[wager]
+                placements.append(c.Placement(box, wager, amount, book.blind, funding))  # type: ignore[arg-type]  # all but the bet are placed
+        return placements
 
     def _choose(self, box: int, kind: DecidedOption, *positions: int) -> c.ChooseOption:
         return c.ChooseOption(self.player, box, kind, self.when, positions, FREE)
@@ -174,7 +223,8 @@ class Agreement:
                 assert isinstance(chosen, e.FinalOptionChosen)
                 assert chosen.bet == offer.bet
                 few_declined = self.state.declined.get(self.player, 0) < DECLINED_MAX
-                assert bounds == (self._bounds_of_the_rules(box) if few_declined else None)
+                book = self.table.books.boxes[self.player, box]
+                assert bounds == (self.table.due.insurance(book) if few_declined else None)
 
     def _check_insurance(self, box: int, choice: FinalChoice, bounds: Bounds | None) -> None:
         assert not self._accepts(self._final(box, choice, -1))
@@ -186,23 +236,6 @@ class Agreement:
             assert self._accepts(self._final(box, choice, amount))
         for amount in {bounds.min - 1, bounds.max + 1} - {0}:
             assert not self._accepts(self._final(box, choice, amount))
-
-    def _bounds_of_the_rules(self, box: int) -> Bounds | None:
-        """What the oracle says, lowered by the table's own limit (RULES.md section 5, Insurance)."""
-        table, state = self.table, self.state
-        places = [f"box.{box}.{i}" for i in range(5)]
-        group = "switch" if table.ruleset.shared else f"replacement.{box}"
-        places += [f"{group}.{i}" for i in range(5) if f"{group}.{i}" in table.laid.truth]
-        cards = {place: card_text(card_at(state, table.sealed, place)) for place in places}
-        case = table.books.boxes[self.player, box].as_case(
-            cards, shared=table.ruleset.shared, cap=self.limits.max_payout_in(box)
-        )
-        found = insurance_bounds({"boxes": [case]}, case, table.house.rules)
-        if found is None:
-            return None
-        least, most = found
-        most = most if self.limits.insurance_max is None else min(most, self.limits.insurance_max)
-        return Bounds(least, most) if least <= most else None
 
     def _check_purchases(self, offers: dict[int, int]) -> None:
         for box in self.boxes:

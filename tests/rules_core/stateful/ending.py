@@ -34,6 +34,11 @@ def check_next_step(table: Table) -> None:
     scan = table.ask(c.ScanCard("a-new-scan", None))
     assert isinstance(scan, Refusal)
     assert (scan.code == "no_card_awaited") == (step != "lay_card")
+    for place in list(table.laid.truth)[-30:]:
+        fresh = [*table.laid.deck(), None][0]
+        if fresh is not None and place not in table.state.unread and not place.startswith("draw."):
+            again = c.RescanCard("a-new-scan", place, fresh, "f" * 32)
+            assert table.accepts(again) == (place in table.laid.unconfirmed)
     running = table.state.step not in {"new", "settling", "settled", "resettling", "cancelled"}
     assert table.accepts(c.CancelRound("dealer_mistake", "dealer:d1")) == running
     table.unchanged()

@@ -33,6 +33,8 @@ class Laid:
         self.hidden_cards: dict[str, str] = {}
         """The same, with their cards."""
         self.committed: set[str] = set()
+        self.unconfirmed: set[str] = set()
+        """Places whose cards may be read again."""
         self.sealed = Sealed()
 
     def deck(self) -> list[Card]:
@@ -65,7 +67,9 @@ class Laid:
             case e.CardScanned() | e.CardRescanned():
                 assert isinstance(command, (c.ScanCard, c.RescanCard))
                 assert (event.place in self.truth) == isinstance(event, e.CardRescanned)
+                assert isinstance(event, e.CardScanned) or event.place in self.unconfirmed
                 self._lay(event, command, command.card if command.card is not None else came)
+                self.unconfirmed.add(event.place)
             case e.CardBurned():
                 assert isinstance(command, c.BurnCard)
                 assert event.card == (None if command.card is None else card_text(command.card))
@@ -76,14 +80,36 @@ class Laid:
                 if command.card is None and came is not None:
                     self.lost.append(came)
             case e.CardsRevealed() | e.DealerRevealed():
+                opened = {opening.place for opening in event.openings}
+                assert opened == self._opens(event)
+                self.unconfirmed.clear()
                 for opening in event.openings:
                     self._open(opening)
             case e.RoundSettled() | e.RoundCancelled():
                 assert not self.hidden, "every card is published at the end (RULES.md section 4.9)"
                 unread = set(event.unread) if isinstance(event, e.RoundCancelled) else set()
                 assert self.unread == unread
+                self.unconfirmed.clear()
+            case e.OptionsOpened() | e.FinalOptionsOpened() | e.DealerRequalified():
+                self.unconfirmed.clear()
             case _:
                 pass
+
+    def _opens(self, event: e.CardsRevealed | e.DealerRevealed) -> set[str]:
+        """What is opened: RULES.md section 4.7, and everything at the end (but what nobody has read)."""
+        hidden = {*self.hidden.values()} | self.unread
+        if isinstance(event, e.DealerRevealed):
+            return {place for place in hidden if place.startswith("dealer.")}
+        if event.final:
+            named = {opening.place for opening in event.openings if not opening.committed}
+            return hidden - self.unread | named
+        folded = {
+            book.box
+            for book in self.books.boxes.values()
+            if self.ruleset.private and "fold" in (book.option, book.final)
+        }
+        boxes = {place for place in hidden if place.startswith(("box.", "replacement."))}
+        return {place for place in boxes if int(place.split(".")[1]) not in folded}
 
     def _lay(
         self, event: e.CardScanned | e.CardRescanned, command: c.ScanCard | c.RescanCard, card: Card | None

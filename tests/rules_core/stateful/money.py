@@ -18,6 +18,7 @@ from tests.oracle.settlement import settle_slow, why_broken
 from tests.rules_core.stateful.houses import House
 
 Json = dict[str, Any]
+DECLINED_FOR = {"betting_closed", "window_closed", "funds_refused", "wallet_unavailable"}
 Hold = tuple[str, str, int, str]
 """Player, bet id, box, wager: what one hold covers (ARCHITECTURE.md, Hold before stake)."""
 
@@ -107,6 +108,7 @@ class Books:
         self.boxes: dict[tuple[str, int], BoxBook] = {}
         self.holds: dict[Hold, int] = {}
         self.bet_ids: set[str] = set()
+        self.declined: Counter[str] = Counter()
         self.cards: dict[str, str] = {}
         self.settled: dict[str, e.PlayerSettled] = {}
         self.choices: list[e.ChoiceCorrection] = []
@@ -122,7 +124,7 @@ class Books:
             case e.BetWithdrawn():
                 self._withdrawn(event)
             case e.BetDeclined():
-                self._new_bet_id(event.bet_id)
+                self._declined(event)
             case e.OptionChosen() | e.FinalOptionChosen() | e.PurchaseMade():
                 self._chosen(event)
             case e.CardScanned() | e.CardRescanned():
@@ -141,10 +143,18 @@ class Books:
         assert bet_id not in self.bet_ids, "one bet id, two fates"
         self.bet_ids.add(bet_id)
 
+    def _declined(self, event: e.BetDeclined) -> None:
+        """At most 20 late bets and refused wagers of a player are recorded (ARCHITECTURE.md, Refusals)."""
+        self._new_bet_id(event.bet_id)
+        if event.command != "DeclineBet" and event.reason != "hold_answered_late":
+            assert event.reason in DECLINED_FOR
+            self.declined[event.player] += 1
+            assert self.declined[event.player] <= 20
+
     def _placed(self, event: e.BetPlaced) -> None:
         self._new_bet_id(event.bet_id)
         if event.kind == "double":
-            assert {(s.box, s.wager): s.amount for s in event.stakes} == self._doubled(event.player)
+            assert {(s.box, s.wager): s.amount for s in event.stakes} == self.doubled(event.player)
         for stake in event.stakes:
             assert stake.amount > 0
             hold = (event.player, event.bet_id, stake.box, stake.wager)
@@ -157,7 +167,7 @@ class Books:
             book.funding[stake.wager] = stake.funding
         self._check_before_the_deal(event.player)
 
-    def _doubled(self, player: str) -> dict[tuple[int, str], int]:
+    def doubled(self, player: str) -> dict[tuple[int, str], int]:
         """What a double adds: as much as there is, fixed wagers left out (RULES.md section 4.1)."""
         found: dict[tuple[int, str], int] = {}
         for book in (book for book in self.boxes.values() if book.player == player):
@@ -168,8 +178,8 @@ class Books:
                 "bonus_player": limits.bonus_player,
                 "bonus_dealer": limits.bonus_dealer,
             }
-            for wager, amount in book.stakes.items():
-                bounds = allowed[wager]
+            for wager, bounds in allowed.items():
+                amount = book.stakes[wager]
                 if amount and bounds is not None and not bounds.fixed:
                     found[book.box, wager] = amount
         return found

@@ -23,6 +23,7 @@ from rules_core.round.sealed import Sealed
 from rules_core.round.state import new_round
 from rules_core.round.times import from_epoch_us, to_epoch_us
 from tests.rules_core.stateful.course import Course
+from tests.rules_core.stateful.due import Due
 from tests.rules_core.stateful.houses import DURATIONS, House
 from tests.rules_core.stateful.laid import Laid
 from tests.rules_core.stateful.money import Books
@@ -49,6 +50,7 @@ class Table:
         self.books = Books(house)
         self.laid = Laid(self.ruleset, self.books)
         self.course = Course(self.ruleset, self.books)
+        self.due = Due(house, self.books, self.laid)
         self.onlookers = Onlookers(self.ruleset, watchers)
         self.recorded: list[Recorded] = []
         self.events: list[e.RoundEvent] = []
@@ -153,6 +155,7 @@ class Table:
         self.events.append(event)
         evolve(self.state, event)
         evolve(self.folded, read)
+        self.due.check(read)
         self.books.record(read)
         self.course.record(read)
         self.laid.record(read, command, came)
