@@ -52,8 +52,9 @@ try:
     import msgspec
 
     ENVELOPES = msgspec.json.Decoder(Envelope)
+    HAS_MSGSPEC = True
 except ImportError:
-    msgspec = None
+    HAS_MSGSPEC = False
 
 Rival: TypeAlias = "Eventsourcing | None"
 
@@ -134,7 +135,7 @@ async def reading(sizes: Sizes, ours: Ours, pool: Pool, rival: Rival) -> None:
             bare = partial(connection.fetch, BARE_FETCH, "account-long")
             await stored.turn("bare fetch of the same columns", count, bare)
             await typed.turn("eventstore", count, partial(ours.read_bets, "account-long"))
-            if msgspec is not None:
+            if HAS_MSGSPEC:
                 quick = partial(ours.read_bets, "account-long", msgspec_decode)
                 await typed.turn("eventstore, decoded by msgspec", count, quick)
             if rival is not None:
@@ -142,7 +143,7 @@ async def reading(sizes: Sizes, ours: Ours, pool: Pool, rival: Rival) -> None:
                 await typed.turn("eventsourcing, event store", count, partial(rival.read_domain, originator))
     stored.show("eventstore", {"bare fetch of the same columns": 0.5})
     typed.show("eventstore", {"eventsourcing, event store": 5})
-    if msgspec is not None:
+    if HAS_MSGSPEC:
         typed.show("eventstore, decoded by msgspec", {"eventsourcing, event store": 5})
 
 
