@@ -185,6 +185,9 @@ class Agreement:
             offer = offers.get(box)
             most = 0 if offer is None else offer.exchange_max
             sixth = offer is not None and offer.sixth_card
+            if offer is not None and offer.bet:
+                spare = self.table.due.spare_cards()
+                assert (sixth, most) == (spare >= 1, min(spare, self.table.ruleset.exchange_max))
             assert self._accepts(self._choose(box, "bet")) == (offer is not None and offer.bet > 0)
             assert self._accepts(self._choose(box, "fold")) == (offer is not None)
             assert self._accepts(self._choose(box, "sixth")) == sixth
@@ -229,7 +232,9 @@ class Agreement:
     def _check_insurance(self, box: int, choice: FinalChoice, bounds: Bounds | None) -> None:
         assert not self._accepts(self._final(box, choice, -1))
         if bounds is None:
-            for amount in (1, 100, 150, 10_000):
+            book = self.table.books.boxes.get((self.player, box))
+            ante = 100 if book is None else book.ante
+            for amount in (1, ante, 2 * ante, 10_000):
                 assert not self._accepts(self._final(box, choice, amount))
             return
         for amount in {bounds.min, (bounds.min + bounds.max) // 2, bounds.max}:

@@ -1,4 +1,4 @@
-"""Who has to be asked, and what the platform has to choose: by the oracle's hands, from the cards that lie there.
+"""Who has to be asked and what the platform has to choose, by the oracle's hands and the cards that lie there.
 
 RULES.md sections 4.5, 4.6 and 4.8.
 """
@@ -14,7 +14,7 @@ from tests.oracle.checks import RESERVE, final_hand, insurance_bounds, may_purch
 from tests.oracle.hands import qualifies
 from tests.rules_core.stateful.houses import House
 from tests.rules_core.stateful.laid import Laid
-from tests.rules_core.stateful.money import BoxBook, Books
+from tests.rules_core.stateful.money import Books, BoxBook
 
 Hand = tuple[int, str]
 
@@ -70,6 +70,12 @@ class Due:
         most = most if table_max is None else min(most, table_max)
         return Bounds(least, most) if least <= most else None
 
+    def spare_cards(self) -> int:
+        """How many cards an option can buy (RULES.md section 6, last paragraph)."""
+        if self.house.ruleset.shared:
+            return 5
+        return max(0, len(self.laid.deck()) - self._reserve())
+
     def _finals(self, box: int | None = None) -> set[Hand]:
         """Open boxes that passed or bought cards, or have bet and can be insured; each is asked once."""
         found: set[Hand] = set()
@@ -106,6 +112,8 @@ class Due:
         }
 
     def _reserve(self) -> int:
+        if self.house.ruleset.purchase is None:
+            return 0
         return RESERVE[self.house.rules["same_rank_redraw"]]
 
 

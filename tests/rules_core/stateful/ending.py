@@ -31,17 +31,27 @@ def check_next_step(table: Table) -> None:
         assert (unread or not isinstance(decision, Refusal)) == (name == step), (step, command, decision)
     for kind, close in CLOSINGS.items():
         assert table.accepts(close(at)) == (window is not None and window.kind == kind)
-    scan = table.ask(c.ScanCard("a-new-scan", None))
-    assert isinstance(scan, Refusal)
-    assert (scan.code == "no_card_awaited") == (step != "lay_card")
-    for place in list(table.laid.truth)[-30:]:
-        fresh = [*table.laid.deck(), None][0]
-        if fresh is not None and place not in table.state.unread and not place.startswith("draw."):
-            again = c.RescanCard("a-new-scan", place, fresh, "f" * 32)
-            assert table.accepts(again) == (place in table.laid.unconfirmed)
+    check_cards(table, awaited=step == "lay_card")
     running = table.state.step not in {"new", "settling", "settled", "resettling", "cancelled"}
     assert table.accepts(c.CancelRound("dealer_mistake", "dealer:d1")) == running
     table.unchanged()
+
+
+def check_cards(table: Table, *, awaited: bool) -> None:
+    """Only a card that was not read yet can come, and only one that is not confirmed is read again."""
+    laid = table.laid
+    scan, salt = "a-new-scan", "f" * 32
+    for card in laid.read():
+        assert not table.accepts(c.ScanCard(scan, card, salt))
+        assert not table.accepts(c.BurnCard(scan, card))
+    deck = laid.deck()
+    if not deck:
+        return
+    assert table.accepts(c.ScanCard(scan, deck[0], salt)) == awaited
+    for place in laid.truth:
+        if place not in laid.unread and not place.startswith("draw."):
+            again = c.RescanCard(scan, place, deck[0], salt)
+            assert table.accepts(again) == (place in laid.unconfirmed)
 
 
 def end(table: Table, choices: Choices) -> None:

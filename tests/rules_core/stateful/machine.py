@@ -38,8 +38,10 @@ GOALS = (
     "options",
     "replace",
     "final_options",
+    "final_options",
     "next",
     "revealed",
+    "purchase",
     "purchase",
     "draw",
     "decided",
@@ -70,7 +72,7 @@ class RoundMachine(RuleBasedStateMachine):
         goal=st.sampled_from(GOALS),
         laid=st.sampled_from((52, 0, 1, 4)),
         by_hand=st.integers(0, 3),
-        cancelled=st.integers(0, 9),
+        cancelled=st.integers(0, 3),
         seed=SEEDS,
     )
     def begin(self, limits: int, goal: str, laid: int, by_hand: int, cancelled: int, seed: int) -> None:
@@ -78,7 +80,7 @@ class RoundMachine(RuleBasedStateMachine):
         self.rolled = Choices(seed)
         self.table = Table(self.house, self.house.limits[limits], (pick(self.rolled, PLAYERS),))
         self.table.by_hand = by_hand == 3 and not self.house.ruleset.private
-        self.cancelled = cancelled == 9
+        self.cancelled = cancelled == 3
         if chance(self.rolled, 70):
             self.table.stacked = stack(self.rolled)
         if goal != "new":
@@ -87,6 +89,7 @@ class RoundMachine(RuleBasedStateMachine):
                 bets(self.table, self.rolled)
             play_until(self.table, self.rolled, goal)
             lay(self.table, self.rolled, laid)
+        self._inspect(self.rolled)
         self.begun = True
 
     @rule(seed=SEEDS)
@@ -162,10 +165,15 @@ class RoundMachine(RuleBasedStateMachine):
         """What somebody is offered is what would be accepted; or everybody looks at the table."""
         choices, table = self._choices(seed), self.table
         if looked:
-            table.onlookers.look(table.state, table.sealed)
+            table.look()
         else:
-            check_next_step(table)
-            Agreement(table, arguments.player(choices, table), choices).check()
+            self._inspect(choices)
+
+    def _inspect(self, choices: Choices) -> None:
+        """What the table can do next, and what somebody, mostly of those that are asked, can do now."""
+        check_next_step(self.table)
+        _, player = arguments.hand(choices, self.table)
+        Agreement(self.table, player, choices).check()
 
     @precondition(lambda self: self.table.state.step in DEALT and len(self.table.laid.deck()) > 6)
     @rule(seed=SEEDS)
@@ -203,7 +211,7 @@ class RoundMachine(RuleBasedStateMachine):
         if self.cancelled and table.state.step not in {"new", "settling"} and not table.state.ended:
             cancel(table)
         end(table, rolled)
-        table.onlookers.look(table.state, table.sealed)
+        table.look()
         table.onlookers.all_seen()
         check_next_step(table)
         Agreement(table, pick(rolled, PLAYERS), rolled).check()

@@ -22,6 +22,8 @@ from rules_core.round.refusal import Refusal
 from rules_core.round.sealed import Sealed
 from rules_core.round.state import new_round
 from rules_core.round.times import from_epoch_us, to_epoch_us
+from rules_core.views.table import table_view
+from rules_core.views.viewers import Player
 from tests.rules_core.stateful.course import Course
 from tests.rules_core.stateful.due import Due
 from tests.rules_core.stateful.houses import DURATIONS, House
@@ -193,6 +195,17 @@ class Table:
         assert list(state.seats) == list(folded.seats)
         assert list(state.undecided) == list(folded.undecided)
         self.books.agree_with(state)
+
+    def look(self) -> None:
+        """Everybody looks at the table; players see what they have staked, corrections included."""
+        self.onlookers.look(self.state, self.sealed)
+        for player in self.players:
+            own = table_view(Player(player), self.state, self.sealed)["own"]
+            dues = [book.due() for book in self.books.corrected_boxes() if book.player == player]
+            stakes = [book.stakes for book in self.books.boxes.values() if book.player == player]
+            paid = dues if self.books.choices else stakes
+            assert isinstance(own, dict)
+            assert own["total"] == sum(sum(amounts.values()) for amounts in paid)
 
     def open_command(self) -> c.OpenRound:
         """What opens the round."""
