@@ -1,4 +1,4 @@
-"""Who has to be asked and what the platform has to choose, by the oracle's hands and the cards that lie there.
+"""Who has to be asked and what the platform has to choose, by the oracle's hands and the laid cards.
 
 RULES.md sections 4.5, 4.6 and 4.8.
 """
