@@ -149,6 +149,11 @@ class Agreement:
         player = self.player
         assert self._accepts(c.UndoBet(player, self.when)) == offers.undo
         assert self._accepts(c.ClearBets(player, self.when)) == offers.clear
+        for change in (c.UndoBet(player, self.when), c.ClearBets(player, self.when)):
+            if self._accepts(change):
+                taken_back = self._event(change)
+                assert isinstance(taken_back, e.BetWithdrawn)
+                self.table.books.check_taken_back(taken_back)
         withdrawn = {(offer.box, offer.wager) for offer in offers.withdraw}
         for box in self.boxes:
             for wager in WAGERS:

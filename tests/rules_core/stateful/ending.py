@@ -9,6 +9,7 @@ from rules_core.round.driver import NextStep, next_step
 from rules_core.round.refusal import Refusal
 from tests.rules_core.histories import bundle_of
 from tests.rules_core.stateful.choices import Choices, chance
+from tests.rules_core.stateful.houses import DURATIONS
 from tests.rules_core.stateful.sensible import CLOSINGS, advance, choose
 from tests.rules_core.stateful.table import Table
 
@@ -31,6 +32,10 @@ def check_next_step(table: Table) -> None:
         assert (unread or not isinstance(decision, Refusal)) == (name == step), (step, command, decision)
     for kind, close in CLOSINGS.items():
         assert table.accepts(close(at)) == (window is not None and window.kind == kind)
+    room = DURATIONS.extension_max_ms - table.course.extended_ms
+    for extend_ms in (-1, 0, 1, room, room + 1):
+        fits = window is not None and 0 < extend_ms <= room
+        assert table.accepts(c.ExtendWindow(at, extend_ms, "floor")) == fits
     check_cards(table, awaited=step == "lay_card")
     running = table.state.step not in {"new", "settling", "settled", "resettling", "cancelled"}
     assert table.accepts(c.CancelRound("dealer_mistake", "dealer:d1")) == running
@@ -60,6 +65,8 @@ def end(table: Table, choices: Choices) -> None:
         step = next_step(table.state, table.sealed)
         if step == "none":
             break
+        if chance(choices, 10):
+            check_next_step(table)
         without_bets = table.state.step == "betting" and not table.state.seats
         without_cards = bool(table.state.awaited) and not table.laid.deck()
         if without_bets or without_cards:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -24,8 +23,10 @@ from tests.rules_core.stateful.sensible import (
     change,
     choose,
     lay,
+    lose_cards,
     place,
     play_until,
+    run_out_of_money,
     stack,
 )
 from tests.rules_core.stateful.table import Table
@@ -72,16 +73,19 @@ class RoundMachine(RuleBasedStateMachine):
         goal=st.sampled_from(GOALS),
         laid=st.sampled_from((52, 0, 1, 4)),
         by_hand=st.integers(0, 3),
+        mishap=st.integers(0, 3),
         cancelled=st.integers(0, 3),
         seed=SEEDS,
     )
-    def begin(self, limits: int, goal: str, laid: int, by_hand: int, cancelled: int, seed: int) -> None:
+    def begin(  # noqa: PLR0913, PLR0917 - what a failure shrinks to is named here, a word for each
+        self, limits: int, goal: str, laid: int, by_hand: int, mishap: int, cancelled: int, seed: int
+    ) -> None:
         """Play as far as the goal, and lay some of the cards that are awaited there."""
         self.rolled = Choices(seed)
         self.table = Table(self.house, self.house.limits[limits], (pick(self.rolled, PLAYERS),))
         self.table.by_hand = by_hand == 3 and not self.house.ruleset.private
         self.cancelled = cancelled == 3
-        if chance(self.rolled, 70):
+        if chance(self.rolled, 85):
             self.table.stacked = stack(self.rolled)
         if goal != "new":
             self.table.do(self.table.open_command())
@@ -89,8 +93,17 @@ class RoundMachine(RuleBasedStateMachine):
                 bets(self.table, self.rolled)
             play_until(self.table, self.rolled, goal)
             lay(self.table, self.rolled, laid)
+            if mishap == 3:
+                self._mishap()
         self._inspect(self.rolled)
         self.begun = True
+
+    def _mishap(self) -> None:
+        """Somebody has no money left, or the deck hardly a card."""
+        if self.table.state.step == "betting":
+            run_out_of_money(self.table, self.rolled, "p1", 21)
+        elif self.table.state.step in DEALT:
+            lose_cards(self.table, self.rolled)
 
     @rule(seed=SEEDS)
     def go_on(self, seed: int) -> None:
@@ -152,13 +165,9 @@ class RoundMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.table.in_time and self.table.state.step == "betting")
     @rule(who=st.sampled_from(PLAYERS), times=st.sampled_from((1, 19, 21)), seed=SEEDS)
-    def run_out_of_money(self, who: str, times: int, seed: int) -> None:
-        """Bets that break no rule, but whose money is refused again and again."""
-        choices = self._choices(seed)
-        for _ in range(times):
-            bet = place(self.table, choices, who)
-            if bet is not None:
-                self.table.attempt(replace(bet, funds="refused"))
+    def lose_credit(self, who: str, times: int, seed: int) -> None:
+        """Somebody's bets are refused for want of money, perhaps once too often."""
+        run_out_of_money(self.table, self._choices(seed), who, times)
 
     @rule(seed=SEEDS, looked=st.booleans())
     def inspect(self, seed: int, *, looked: bool) -> None:
@@ -175,16 +184,6 @@ class RoundMachine(RuleBasedStateMachine):
         _, player = arguments.hand(choices, self.table)
         Agreement(self.table, player, choices).check()
 
-    @precondition(lambda self: self.table.state.step in DEALT and len(self.table.laid.deck()) > 6)
-    @rule(seed=SEEDS)
-    def lose_cards(self, seed: int) -> None:
-        """Seldom: most of the deck is burned unread, so that it cannot serve everything any more."""
-        choices = self._choices(seed)
-        if chance(choices, 25):
-            left = pick(choices, (0, 1, 3, 6))
-            while len(self.table.laid.deck()) > left:
-                self.table.do(c.BurnCard(f"s{self.table.number()}"), pick(choices, self.table.laid.deck()))
-
     @rule(milliseconds=st.sampled_from((1_000, 0, 1, 60_000)))
     def meanwhile(self, milliseconds: int) -> None:
         """Time passes; or the shoe fails, so that the dealer types the cards in, or works again."""
@@ -197,22 +196,25 @@ class RoundMachine(RuleBasedStateMachine):
     @rule(seed=SEEDS)
     def correct(self, seed: int) -> None:
         """A correction, carried through player by player."""
-        decision = self.table.attempt(anything.resettle(self._choices(seed), self.table))
-        while (
-            not isinstance(decision, Refusal) and next_step(self.table.state, self.table.sealed) == "settle"
-        ):
-            decision = self.table.do(c.Settle(1))
+        self._correct(self._choices(seed))
+
+    def _correct(self, choices: Choices) -> None:
+        table = self.table
+        decision = table.attempt(anything.resettle(choices, table))
+        while not isinstance(decision, Refusal) and next_step(table.state, table.sealed) == "settle":
+            decision = table.do(c.Settle(1))
 
     def teardown(self) -> None:
-        """The round can always be ended, and then be verified."""
+        """The round can always be ended, corrected or not, and then be verified."""
         if not self.begun or sys.exc_info()[0] is not None:
             return
         table, rolled = self.table, self.rolled
         if self.cancelled and table.state.step not in {"new", "settling"} and not table.state.ended:
             cancel(table)
         end(table, rolled)
+        for _ in range(2):
+            self._correct(rolled)
         table.look()
         table.onlookers.all_seen()
-        check_next_step(table)
-        Agreement(table, pick(rolled, PLAYERS), rolled).check()
+        self._inspect(rolled)
         check_verified(table, pick(rolled, (*table.players, "nobody")))

@@ -184,8 +184,14 @@ class Books:
                     found[book.box, wager] = amount
         return found
 
+    def check_taken_back(self, event: e.BetWithdrawn) -> None:
+        """Holds go back whole, and just those that are meant (ARCHITECTURE.md, Hold before stake)."""
+        back = {(event.player, stake.bet_id, stake.box, stake.wager): stake.amount for stake in event.stakes}
+        assert len(back) == len(event.stakes)
+        assert back == {hold: self.holds[hold] for hold in self._taken_back(event)}
+
     def _taken_back(self, event: e.BetWithdrawn) -> list[Hold]:
-        """Which holds go back: all of the latest placement, of a wager or box, or of the player."""
+        """Which holds are meant: all of the latest placement, of a wager or box, or of the player."""
         own = [hold for hold in self.holds if hold[0] == event.player]
         if event.kind == "undo":
             return [hold for hold in own if hold[1] == own[-1][1]]
@@ -196,11 +202,9 @@ class Books:
         return [hold for hold in own if hold[2] == named.box and hold[3] in wagers]
 
     def _withdrawn(self, event: e.BetWithdrawn) -> None:
-        back = [(event.player, stake.bet_id, stake.box, stake.wager) for stake in event.stakes]
-        assert sorted(back) == sorted(self._taken_back(event))
+        self.check_taken_back(event)
         for stake in event.stakes:
-            held = self.holds.pop((event.player, stake.bet_id, stake.box, stake.wager))
-            assert held == stake.amount, "a hold goes back whole"
+            del self.holds[event.player, stake.bet_id, stake.box, stake.wager]
             self.boxes[event.player, stake.box].stakes[stake.wager] -= stake.amount
         for key in [key for key, book in self.boxes.items() if not book.ante]:
             assert not any(self.boxes[key].stakes.values()), "an ante takes its bet, B and D with it"
@@ -290,7 +294,7 @@ class Books:
     def _settled(self, event: e.PlayerSettled) -> None:
         before = self.settled.get(event.player)
         assert event.revision == (1 if before is None else before.revision + 1)
-        assert before is None or before.boxes != event.boxes
+        assert before is None or _lines(before) != _lines(event), "a revision that changes nothing"
         self.settled[event.player] = event
         own = [book for book in self.corrected_boxes() if book.player == event.player]
         assert [(result.player, result.box) for result in event.boxes] == [(b.player, b.box) for b in own]
@@ -369,6 +373,10 @@ class Books:
                 for book in boxes
             ],
         }
+
+
+def _lines(event: e.PlayerSettled) -> list[object]:
+    return [box.lines for box in event.boxes]
 
 
 def _plays(state: RoundState) -> list[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rules_core.cards import Card, parse_cards
 from rules_core.round import commands as c
@@ -104,7 +105,7 @@ def choose(table: Table, choices: Choices) -> c.Command | None:
 def stack(choices: Choices) -> dict[str, Card]:
     """A deck in some order that brings what chance seldom does: three of a kind, no game, a redraw."""
     ranks = some(choices, "2467TKA9", 8, 8)
-    trips = {f"box.{number}": rank for number, rank in enumerate(ranks, 1) if chance(choices, 50)}
+    trips = {f"box.{number}": rank for number, rank in enumerate(ranks, 1) if chance(choices, 65)}
     groups = {box: f"{rank}c {rank}d {rank}h" for box, rank in trips.items()}
     if chance(choices, 70):
         groups["dealer"] = "Qs Jd 8h 5c 3d"
@@ -127,15 +128,22 @@ def next_card(table: Table, choices: Choices, where: str) -> Card:
 
 
 def scan(table: Table, choices: Choices) -> None:
-    """The next card of the deck laid in the place that awaits it: by the shoe, or by hand where it failed."""
+    """The next card laid in the place that awaits it: by the shoe, or by hand where it failed.
+
+    Now and then the shoe misreads it, and reads it again.
+    """
     where = table.state.awaited[0]
     card = next_card(table, choices, where)
-    scan_id, salt = f"s{table.number()}", table.salt()
-    if not table.by_hand or table.ruleset.private:
-        table.do(c.ScanCard(scan_id, card, salt if table.laid.face_down(where) else None), card)
+    hidden = table.laid.face_down(where)
+    if table.by_hand and not table.ruleset.private:
+        unread = hidden and not where.startswith("switch.")
+        named = None if unread else card
+        table.do(c.ScanCard(f"s{table.number()}", named, None, "manual", "dealer:d1"), card)
         return
-    unread = table.laid.face_down(where) and not where.startswith("switch.")
-    table.do(c.ScanCard(scan_id, None if unread else card, None, "manual", "dealer:d1"), card)
+    read = pick(choices, table.laid.deck()) if chance(choices, 3) else card
+    table.do(c.ScanCard(f"s{table.number()}", read, table.salt() if hidden else None))
+    if read != card and not where.startswith("draw."):
+        table.do(c.RescanCard(f"s{table.number()}", where, card, table.salt() if hidden else None))
 
 
 def lay(table: Table, choices: Choices, most: int) -> None:
@@ -181,17 +189,33 @@ def advance(table: Table, choices: Choices, cards: int = 52) -> NextStep:
     elif step == "proceed":
         next_hand(table, c.Proceed(table.now))
     elif step == "settle":
-        table.do(c.Settle(pick(choices, (c.SETTLE_CHUNK_MAX, 1, 2))))
+        table.do(c.Settle(pick(choices, (1, 1, c.SETTLE_CHUNK_MAX))))
     return step
 
 
 def bets(table: Table, choices: Choices) -> None:
     """Some players bet, some of them on several boxes."""
     for player in some(choices, PLAYERS, 1, len(PLAYERS)):
-        for _ in range(choices.whole(1, 5)):
-            command = place(table, choices, player)
+        for _ in range(choices.whole(1, 6)):
+            changes = player in table.players and chance(choices, 20)
+            command = change(table, choices, player) if changes else place(table, choices, player)
             if command is not None:
                 table.do(command)
+
+
+def run_out_of_money(table: Table, choices: Choices, player: str, times: int) -> None:
+    """Bets that break no rule, but whose money is refused again and again."""
+    for _ in range(times):
+        bet = place(table, choices, player)
+        if bet is not None:
+            table.attempt(replace(bet, funds="refused"))
+
+
+def lose_cards(table: Table, choices: Choices) -> None:
+    """Burn most of the deck unread, so that it cannot serve everything any more."""
+    left = pick(choices, (0, 1, 3, 4, 6))
+    while len(table.laid.deck()) > left:
+        table.do(c.BurnCard(f"s{table.number()}"), pick(choices, table.laid.deck()))
 
 
 def play_window(table: Table, choices: Choices) -> None:

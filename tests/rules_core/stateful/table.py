@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from hypothesis import note
+from hypothesis import currently_in_test_context, note
 
 from rules_core.cards import Card, card_text
 from rules_core.engine import ENGINE
@@ -127,12 +127,14 @@ class Table:
 
     def attempt(self, command: c.Command, came: Card | None = None) -> Decision:
         """Decide a command, and record what it gives; `came`: the card laid that nobody has read."""
-        note(_Line(self.now[11:], command))
+        _report(self.now[11:], command)
         decision = self.ask(command)
         self.unchanged()
         if isinstance(decision, Refusal):
-            note(_Line("      refused:", decision.code))
+            _report("      refused:", decision.code)
             return decision
+        if isinstance(command, (c.Settle, c.Resettle)):
+            assert sum(isinstance(event, e.PlayerSettled) for event in decision) <= command.limit
         self.wait_until(getattr(command, "at", getattr(command, "arrived_at", self.now)))
         for event in decision:
             self._record(event, command, came)
@@ -162,6 +164,8 @@ class Table:
         self.course.record(read)
         self.laid.record(read, command, came)
         self._check_secret(read, data.decode(), content.payload)
+        if not isinstance(command, c.Resettle):
+            self._check_not_shown(repr(command))
         self.onlookers.record(read, command, self.state, self.sealed)
 
     def _check_secret(self, event: e.RoundEvent, written: str, payload: dict[str, object]) -> None:
@@ -171,6 +175,11 @@ class Table:
         secret = {*hidden.values()} - public_cards(self.state) - opened
         assert not secret.intersection(texts(payload)), "an event names a hidden card"
         assert not any(self.sealed.open(commitment).salt in written for commitment in hidden)
+
+    def _check_not_shown(self, text: str) -> None:
+        """What may end up in a log shows no card that lies hidden, and no salt."""
+        assert not any(self.sealed.open(commitment).salt in text for commitment in self.laid.hidden_cards)
+        assert "card=" not in text
 
     def _content(self, event: e.RoundEvent, command: c.Command) -> Content:
         digits = sha256(f"event {len(self.events)}".encode()).hexdigest()
@@ -199,6 +208,7 @@ class Table:
     def look(self) -> None:
         """Everybody looks at the table; players see what they have staked, corrections included."""
         self.onlookers.look(self.state, self.sealed)
+        self._check_not_shown(f"{self.sealed} {self.state.cards} {self.state.seats} {self.state.superseded}")
         for player in self.players:
             own = table_view(Player(player), self.state, self.sealed)["own"]
             dues = [book.due() for book in self.books.corrected_boxes() if book.player == player]
@@ -211,6 +221,11 @@ class Table:
         """What opens the round."""
         pinned = (self.ruleset.id, self.ruleset.sha256, ENGINE)
         return c.OpenRound(self.now, "t1", 7, *pinned, self.limits, DURATIONS, "deck-3")
+
+
+def _report(when: str, what: object) -> None:
+    if currently_in_test_context():
+        note(_Line(when, what))
 
 
 class _Line:

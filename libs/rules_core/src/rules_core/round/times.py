@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+# The hour is bounded here: newer Pythons read 24:00 as the next day, older ones refuse it.
+_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z")
 
 
 def is_timestamp(text: str) -> bool:

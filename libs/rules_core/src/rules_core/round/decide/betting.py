@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import get_args
 
 from rules_core.round import commands as c
 from rules_core.round import events as e
@@ -198,7 +199,9 @@ def withdraw_bet(command: c.WithdrawBet, state: RoundState) -> Decision:
     if isinstance(found, Refusal):
         return found
     play = found.plays.get(command.box)
-    if play is None or not getattr(play, command.wager):
+    # A recorded withdrawal can name a blind box's bet, which stands and falls with its ante.
+    placed = command.wager in get_args(c.PlacedWager)
+    if play is None or not placed or not getattr(play, command.wager):
         return refuse("no_such_bet", f"you have no {command.wager} on box {command.box}", box=command.box)
     wagers = ("ante", "bet", "bonus_player", "bonus_dealer") if command.wager == "ante" else (command.wager,)
     stakes = [stake for wager in wagers for stake in _standing(found, command.box, wager)]

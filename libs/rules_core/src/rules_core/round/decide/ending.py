@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from rules_core.round import commands as c
 from rules_core.round import events as e
 from rules_core.round.decide.cards import hidden_places, openings_of
@@ -54,6 +56,9 @@ def extend_window(command: c.ExtendWindow, state: RoundState) -> Decision:
     window, opened = state.window, state.opened
     if window is None or opened is None:
         return refuse("window_not_open", "no window is open")
+    if command.reason not in get_args(c.ExtensionReason):
+        text = "a window is extended after a fail_over, or by the floor"
+        return refuse("reason_unknown", text, reason=command.reason)
     room = opened.durations.extension_max_ms - window.extended_ms
     if not 0 < command.extend_ms <= room:
         text = f"this window may be extended by 1 to {room} ms more; beyond that cancel the round"
