@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import math
 import resource
 import sys
 import time
@@ -19,6 +20,7 @@ from rules_core.command_line.random_round import DURATIONS, limits_for, random_r
 from rules_core.engine import ENGINE
 from rules_core.log.bundle import Bundle, bundle_bytes, recorded, stream_part
 from rules_core.log.content import parse_content
+from rules_core.log.report import Report
 from rules_core.log.verify import verify_bundle
 from rules_core.round import commands as c
 from rules_core.round.codec import event_of
@@ -33,6 +35,7 @@ from rules_core.round.state import RoundState, new_round
 from rules_core.rulesets.parse import ruleset_object
 from rules_core.rulesets.shipped import shipped, shipped_ids
 
+PASSES = 5
 RULESET = "live-shared@1"
 BOX_CARDS = parse_cards("9s 9h 5d 4c 2d")
 DEALER = parse_cards("Qs Jd 8h 6c 3d")
@@ -144,16 +147,20 @@ def bench_verify(rounds: int, players: int) -> None:
     for rid in shipped_ids():
         ruleset = shipped(rid)
         seats = players if ruleset.shared else ruleset.boxes
-        files = []
+        files: list[bytes] = []
+        reports: list[Report] = []
         for seed in range(rounds):
             table = random_round(ruleset, seed, seats)
             part = stream_part(table.stream, [recorded(data) for data in table.contents])
             files.append(bundle_bytes(Bundle(None, ENGINE, ruleset_object(ruleset), part)))
         gc.collect()
         gc.freeze()  # what was made for the measurement is no garbage of the thing measured
-        started = time.perf_counter()
-        reports = [verify_bundle(data) for data in files]
-        seconds = time.perf_counter() - started
+        # The best of five: what the machine does besides only ever adds. Seconds of one core.
+        seconds = math.inf
+        for _ in range(PASSES):
+            started = time.process_time()
+            reports = [verify_bundle(data) for data in files]
+            seconds = min(seconds, time.process_time() - started)
         events = sum(report.events for report in reports)
         assert all(report.exit_code == 0 for report in reports)
         print(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -282,3 +282,27 @@ def test_other_types_stay_as_they_are() -> None:
 def test_every_upcaster_leads_to_a_version_that_was() -> None:
     steps = {(name, version) for name, last in codec.VERSIONS.items() for version in range(1, last)}
     assert set(codec.UPCASTERS) == steps
+
+
+def _with_one_change(payload: Payload) -> Iterator[Payload]:
+    """The payload with each field in turn left out or of another kind, and with an unknown one."""
+    yield payload
+    yield {**payload, "unknown": 1}
+    for name in payload:
+        yield {key: value for key, value in payload.items() if key != name}
+        others: tuple[object, ...] = (None, "", "sixth", 7, True, [], ["Ah"], {}, [1], "Ah")
+        yield from ({**payload, name: other} for other in others)
+
+
+@pytest.mark.parametrize("kind", EVENT_TYPES)
+def test_the_quick_reader_takes_and_refuses_just_what_the_careful_one_does(kind: type[Any]) -> None:
+    reader = codec.codec_of(kind)
+    for payload in _with_one_change(richest()[kind.__name__]):
+        assert _read(reader.decode, payload) == _read(reader._decode_by_field, payload)
+
+
+def _read(read: Callable[[Any], Any], payload: Payload) -> object:
+    try:
+        return read(payload)
+    except PayloadError as error:
+        return error.path, error.message

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from rules_core.cards import CARD_OF, CARD_TEXTS, Card
 from rules_core.round.events import EVENT_TYPES, RoundEvent
+from rules_core.round.fast_decoder import FieldForm, fast_decoder
 
 Payload = dict[str, Any]
 Upcaster = Callable[[Payload], Payload]
@@ -42,12 +43,17 @@ _Field = tuple[str, Any, _Encode | None, _Decode, type | None]
 class _Codec:
     """How one dataclass is written and read."""
 
-    __slots__ = ("_fields", "_make")
+    __slots__ = ("_fields", "_make", "decode")
 
     def __init__(self, kind: type[Any]) -> None:
         hints = get_type_hints(kind)
         self._make = kind
         self._fields = tuple(_field(field, hints[field.name]) for field in dataclasses.fields(kind))
+        forms = [
+            FieldForm(name, default, plain, _words(hints[name]), decode)
+            for name, default, _, decode, plain in self._fields
+        ]
+        self.decode = fast_decoder(kind, forms, _REQUIRED, self._decode_by_field)
 
     def encode(self, value: Any) -> Payload:
         payload: Payload = {}
@@ -58,7 +64,8 @@ class _Codec:
             payload[name] = item if encode is None else encode(item)
         return payload
 
-    def decode(self, payload: Any) -> Any:
+    def _decode_by_field(self, payload: Any) -> Any:
+        """Read a payload field by field; what is wrong is named by its path."""
         if type(payload) is not dict:
             raise PayloadError("", "an object is needed here")
         values = []
@@ -96,6 +103,10 @@ def _field(field: dataclasses.Field[Any], hint: Any) -> _Field:
     default = _REQUIRED if field.default is dataclasses.MISSING else field.default
     encode, decode, plain = _converters(hint)
     return field.name, default, encode, decode, plain
+
+
+def _words(hint: Any) -> frozenset[str] | None:
+    return frozenset(get_args(hint)) if get_origin(hint) is Literal else None
 
 
 _Converters = tuple[_Encode | None, _Decode, type | None]
@@ -167,10 +178,10 @@ def _sequence(inner: Any) -> _Converters:
     def decode_all(value: Any) -> Any:
         if type(value) is not list:
             raise PayloadError("", "a list is needed here")
-        items = []
+        items: list[Any] = []
         try:
-            for item in value:
-                items.append(decode(item))  # noqa: PERF401 - a failing item is named by how many went before it
+            # What was read before an error stays in `items`: it tells which item failed.
+            items.extend(map(decode, value))
         except PayloadError as error:
             raise error.inside(f"[{len(items)}]") from None
         return tuple(items)

@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-# The hour is bounded here: newer Pythons read 24:00 as the next day, older ones refuse it.
-_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z")
+_LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+INSTANT = (
+    rf"(?!0000)(?:{_LEAP_YEAR}-02-29|[0-9]{{4}}-(?:"
+    r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    r"|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+    r"|02-(?:0[1-9]|1[0-9]|2[0-8])))"
+    r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z"
+)
+"""Pattern of `YYYY-MM-DDThh:mm:ss.ffffffZ`, of real days and times of day alone: nothing is faster."""
+_is_instant = re.compile(INSTANT).fullmatch
 
 
 def is_timestamp(text: str) -> bool:
     """Whether `text` is `YYYY-MM-DDThh:mm:ss.ffffffZ` and a real instant, before the year 9999."""
-    if _FORM.fullmatch(text) is None or text >= "9999":
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+    return _is_instant(text) is not None and text < "9999"
 
 
 def plus_ms(timestamp: str, duration_ms: int) -> str:

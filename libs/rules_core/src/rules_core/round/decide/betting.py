@@ -101,12 +101,11 @@ def _stake(
     if found is not None:
         return found
     stakes = stakes_of(placements)
-    refused = tuple(e.DeclinedStake(s.box, s.wager, s.amount, s.blind, s.funding) for s in stakes)
     reason: str | None
     if not in_time(state, command.arrived_at, state.betting_closes_at, "betting"):
         on_time = command.arrived_at < state.betting_closes_at and command.funds == "held"
         reason = "hold_answered_late" if on_time else "betting_closed"
-        return declined(state, command, currency, refused, reason)
+        return declined(state, command, currency, _declined_stakes(stakes), reason)
     found = check_placements(state, command.player, currency, placements)
     if found is not None:
         return found
@@ -114,8 +113,12 @@ def _stake(
         return not_asked()
     reason = money_reason(command.funds)
     if reason is not None:
-        return declined(state, command, currency, refused, reason)
+        return declined(state, command, currency, _declined_stakes(stakes), reason)
     return (e.BetPlaced(command.player, currency, command.bet_id, kind, stakes, command.arrived_at),)  # type: ignore[arg-type]  # the three callers' literals
+
+
+def _declined_stakes(stakes: Iterable[e.Stake]) -> tuple[e.DeclinedStake, ...]:
+    return tuple(e.DeclinedStake(s.box, s.wager, s.amount, s.blind, s.funding) for s in stakes)
 
 
 def _check_form(state: RoundState, bet_id: str, placements: tuple[c.Placement, ...]) -> Refusal | None:

@@ -42,13 +42,18 @@ def _box_face_down(state: RoundState, box: int) -> bool:
     return ruleset.private or (play is not None and play.blind)
 
 
-def known_cards(state: RoundState, sealed: Sealed, *, besides: str | None = None) -> set[Card]:
-    """Every card of this deck accepted so far, face-down ones too; `besides` leaves one place out."""
-    known = {card for place, card in state.cards.items() if place != besides}
+def is_known(card: Card, state: RoundState, sealed: Sealed, *, besides: str | None = None) -> bool:
+    """Whether a card of this deck was accepted before, face down too; `besides` leaves one place out."""
     hidden = state.commitments
-    known.update(sealed.cards_of(cm for place, cm in hidden.items() if place != besides))
-    known.update(card for card in state.burned if card is not None)
-    return known
+    if besides in hidden:
+        hidden = {place: commitment for place, commitment in hidden.items() if place != besides}
+    # Hidden cards first: one that is not at hand is an error, whatever lies open.
+    if card in sealed.cards_of(hidden.values()):
+        return True
+    lying = state.cards
+    if lying.get(besides or "") == card:
+        lying = {place: other for place, other in lying.items() if place != besides}
+    return card in lying.values() or card in state.burned
 
 
 def _deck_empty() -> Refusal:
@@ -112,13 +117,15 @@ def _check_card(
     if hidden and salt in _salts(state, sealed):
         # With one of the two opened, the other could be guessed from its commitment.
         return refuse("card_salt_used", "each face-down card needs a card salt of its own")
-    return _scan_problem() if card in known_cards(state, sealed, besides=besides) else None
+    return _scan_problem() if is_known(card, state, sealed, besides=besides) else None
 
 
 def _salts(state: RoundState, sealed: Sealed) -> set[str]:
     """The card salts of this round's face-down cards, misreads included."""
-    misreads = [commitment for known in state.superseded.values() for commitment in known]
-    return {sealed.open(commitment).salt for commitment in (*state.commitments.values(), *misreads)}
+    salts = {sealed.open(commitment).salt for commitment in state.commitments.values()}
+    for misread in state.superseded.values():
+        salts.update(sealed.open(commitment).salt for commitment in misread)
+    return salts
 
 
 def _is_salt(salt: str | None) -> bool:
@@ -170,7 +177,7 @@ def burn_card(command: c.BurnCard, state: RoundState, sealed: Sealed) -> Decisio
         return _deck_empty()
     if command.card is None:
         return (e.CardBurned(command.scan_id),)
-    if command.card in known_cards(state, sealed):
+    if is_known(command.card, state, sealed):
         return _scan_problem()
     return (e.CardBurned(command.scan_id, card_text(command.card)),)
 
@@ -192,7 +199,7 @@ def openings_of(
                 return refuse(
                     "card_missing", f"name the card in {place}; it was not read at the deal", place=place
                 )
-            if card in known_cards(state, sealed) or card in lying(opened):
+            if is_known(card, state, sealed) or card in lying(opened):
                 return _scan_problem()
             opened.append(e.CardOpening(place, card_text(card), committed=False))
     return tuple(opened)
