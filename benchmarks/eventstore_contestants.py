@@ -17,6 +17,7 @@ from eventstore.ids import new_event_id
 from eventstore.postgres import Connection, PostgresEventStore
 
 CALLERS = 64
+CONTENTS_PAGE = 1_000
 ROUND = UUID("0197a0a0-7a00-7000-8000-000000000001")
 
 
@@ -45,13 +46,6 @@ CONTENT = json.dumps(
     separators=(",", ":"),
     sort_keys=True,
 ).encode()
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """What a content looks like, for a decoder that reads types."""
-
-    payload: BetPlaced
 
 
 def decoded(content: bytes) -> BetPlaced:
@@ -191,10 +185,16 @@ class Ours:
             count += 1
         return count
 
-    async def read_bets(self, stream: str, decode: Callable[[bytes], BetPlaced] = decoded) -> int:
+    async def read_contents(self, stream: str) -> int:
+        """Read the contents of a stream."""
+        pages = self._store.iterate_contents(stream, page=CONTENTS_PAGE)
+        return sum([len(contents) async for contents in pages])
+
+    async def read_bets(self, stream: str, decode: Callable[[bytes], object] = decoded) -> int:
         """Read a stream into the domain's own objects."""
-        bets = [decode(event.content) async for event in self._store.iterate_stream(stream, page=5_000)]
-        assert bets[-1] == BET
+        bets: list[object] = []
+        async for contents in self._store.iterate_contents(stream, page=CONTENTS_PAGE):
+            bets.extend(map(decode, contents))
         return len(bets)
 
 

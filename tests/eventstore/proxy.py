@@ -24,6 +24,8 @@ class Wire:
     host: str
     port: int
     cut: Cut | None = None
+    marker: bytes = b"cut-me"
+    """What is in the request that is meant; an append binds the names of its streams."""
     cuts: int = 0
     address: tuple[str, int] = ("", 0)
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -36,8 +38,7 @@ class Wire:
 
         async def requests() -> None:
             while data := await reader.read(65536):
-                # An append binds its statement and executes it: a Bind message, with the names of streams.
-                if self.cut is not None and b"cut-me" in data:
+                if self.cut is not None and self.marker in data:
                     if self.cut is Cut.BEFORE_REQUEST:
                         self._break()
                         return

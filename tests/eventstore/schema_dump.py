@@ -33,14 +33,19 @@ def dumped(dsn: str) -> str:
         text=True,
         timeout=60,
     ).stdout
+    return without_noise(text, _HEADING)
+
+
+def without_noise(dump: str, heading: str) -> str:
+    """A dump without what differs from one to the next, under a heading."""
     lines: list[str] = []
     inside = False  # a function's body keeps its comments and its empty lines
-    for line in text.splitlines():
+    for line in dump.splitlines():
         if inside or not line.startswith(_NOISE):
             lines.append(line)
         if line.count("$$") % 2 or line.count("$_$") % 2:
             inside = not inside
-    return _HEADING + re.sub(r"\n{3,}", "\n\n", "\n".join(["", *lines])).rstrip() + "\n"
+    return heading + re.sub(r"\n{3,}", "\n\n", "\n".join(["", *lines])).rstrip() + "\n"
 
 
 async def migrated(dsn: str) -> None:

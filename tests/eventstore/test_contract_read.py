@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from eventstore import EVERYTHING, SHARDS, EventFilter, EventStore, StreamAppend, shard_of
@@ -62,6 +64,34 @@ async def test_a_stream_as_an_iterator(store: EventStore, page: int) -> None:
     read = [one async for one in store.iterate_stream(STREAM, after=2, page=page)]
     assert read == list(await store.read_stream(STREAM, after=2))
     assert [one.stream_position for one in read] == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(("after", "limit"), [(0, 3), (3, 3), (6, 3), (7, 3), (99, 3), (0, 7)])
+async def test_the_contents_alone_are_those_of_the_events(store: EventStore, after: int, limit: int) -> None:
+    assert await store.read_contents(STREAM, after=after, limit=limit) == ()
+    await store.append(STREAM, events(7), expected=0)
+    await store.append("round-t1.2", events(2), expected=0)
+    page = await store.read_stream(STREAM, after=after, limit=limit)
+    assert await store.read_contents(STREAM, after=after, limit=limit) == tuple(one.content for one in page)
+
+
+@pytest.mark.parametrize("page", [1, 2, 5, 7, 8])
+async def test_all_contents_come_page_by_page(store: EventStore, page: int) -> None:
+    await store.append(STREAM, events(7), expected=0)
+    pages = [contents async for contents in store.iterate_contents(STREAM, after=2, page=page)]
+    assert all(1 <= len(contents) <= page for contents in pages)
+    read = [one.content for one in await store.read_stream(STREAM, after=2)]
+    assert [content for contents in pages for content in contents] == read
+
+
+async def test_contents_that_nobody_asks_for_any_more_are_let_go(store: EventStore) -> None:
+    await store.append(STREAM, events(7), expected=0)
+    pages = store.iterate_contents(STREAM, page=2)
+    assert await anext(pages) == (b'{"n":1}', b'{"n":2}')
+    async with contextlib.aclosing(pages):  # type: ignore[type-var]  # it is a generator
+        pass
+    assert [contents async for contents in pages] == []
+    assert (await store.read_contents(STREAM, limit=1)) == (b'{"n":1}',)
 
 
 async def test_a_shard_in_pages_from_a_position(store: EventStore) -> None:

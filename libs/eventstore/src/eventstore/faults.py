@@ -16,6 +16,13 @@ POINTS: Final = frozenset(
         "append.told",  # callers know, nobody was woken
         "notify.sent",  # subscribers were woken
         "subscription.page",  # a page was read and not yet handed out
+        "follow.before_commit",  # effect and position are written, not committed
+        "follow.committed",  # they are, and nobody knows
+        "rebuild.prepared",  # the new tables are there, empty
+        "rebuild.caught_up",  # they hold what the live ones hold, and are not in their place
+        "rebuild.swapped",  # they are, and the old ones are still there
+        "lease.acquired",  # the lease is ours in the database, and nobody here knows
+        "lease.renewed",  # it is renewed in the database, and nobody here knows
     }
 )
 

@@ -113,6 +113,20 @@ class MemoryEventStore:
                 yield event
             after = events[-1].stream_position
 
+    async def read_contents(
+        self, stream: str, *, after: int = 0, limit: int = PAGE_EVENTS
+    ) -> tuple[bytes, ...]:
+        """See `port.Reader`."""
+        return tuple(event.content for event in await self.read_stream(stream, after=after, limit=limit))
+
+    async def iterate_contents(
+        self, stream: str, *, after: int = 0, page: int = PAGE_EVENTS
+    ) -> AsyncIterator[tuple[bytes, ...]]:
+        """See `port.Reader`."""
+        while contents := await self.read_contents(stream, after=after, limit=page):
+            yield contents
+            after += page
+
     async def stream_head(self, stream: str) -> StreamHead:
         """See `port.Reader`."""
         events = self._streams.get(stream, [])

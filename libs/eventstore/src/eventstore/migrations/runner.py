@@ -135,7 +135,11 @@ async def prepare_event_log(
     applied = await migrate(connection, EVENT_LOG, event_log_migrations())
     await connection.execute("SELECT eventstore.ensure_periods($1)", months_ahead)
     if service_role is not None:
-        await connection.execute("SELECT eventstore.grant_service($1)", service_role)
+        await connection.execute(
+            "SELECT eventstore.grant_service($1), eventstore.grant_following($1),"
+            " eventstore.grant_coordination($1)",
+            service_role,
+        )
     if private_role is not None:
         await connection.execute("SELECT eventstore.grant_private($1)", private_role)
     return applied

@@ -335,6 +335,29 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION eventstore.grant_coordination(service name) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    EXECUTE format('GRANT SELECT ON eventstore.epochs TO %I', service);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE ON eventstore.leases TO %I', service);
+    EXECUTE format('GRANT SELECT, INSERT, DELETE, UPDATE (answer) ON eventstore.answers TO %I', service);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON eventstore.snapshots TO %I', service);
+END
+$$;
+
+CREATE FUNCTION eventstore.grant_following(service name) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON eventstore.positions, eventstore.parked_streams,'
+                   ' eventstore.parked_events, eventstore.stopped_followers, eventstore.projections TO %I', service);
+    EXECUTE format('GRANT SELECT, INSERT ON eventstore.skipped_events TO %I', service);
+END
+$$;
+
 CREATE FUNCTION eventstore.grant_private(reader name) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -366,8 +389,11 @@ CREATE FUNCTION eventstore.look_up_legs(doubtful integer[], leg_streams text[], 
 #variable_conflict use_column
 DECLARE
     earliest integer;
+    latest integer;
     met record;
 BEGIN
+    -- Months that are only prepared hold nothing.
+    SELECT max(h.period) INTO latest FROM shard_heads AS h;
     SELECT earliest_period(array_agg(u.id)) INTO earliest
       FROM unnest(event_legs, event_ids) AS u (leg, id) WHERE u.leg = ANY (doubtful);
     FOR met IN
@@ -381,7 +407,12 @@ BEGIN
                (array_agg(e.hash ORDER BY u.i DESC))[1] AS last_hash,
                (array_agg(u.id ORDER BY u.i) FILTER (WHERE e.event_id IS NOT NULL))[1] AS offender
           FROM unnest(event_legs, event_ids, content_hashes) WITH ORDINALITY AS u (leg, id, content_hash, i)
-          LEFT JOIN events AS e ON e.event_id = u.id AND e.period >= earliest
+          LEFT JOIN LATERAL (
+                SELECT e.event_id, e.stream, e.content_hash, e.stream_position, e.shard_position, e.hash
+                  FROM events AS e
+                 WHERE e.event_id = u.id AND e.period >= earliest AND e.period <= latest
+                OFFSET 0
+               ) AS e ON true
          WHERE u.leg = ANY (doubtful)
          GROUP BY u.leg
         HAVING count(e.event_id) > 0
@@ -409,6 +440,50 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION eventstore.refuse_unanswered() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'eventstore', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM answers AS a
+                WHERE a.caller = NEW.caller AND a.method = NEW.method AND a.request_id = NEW.request_id
+                  AND a.answer IS NULL) THEN
+        RAISE EXCEPTION 'the call % of % by % was not given its answer', NEW.request_id, NEW.method, NEW.caller
+            USING ERRCODE = 'not_null_violation', TABLE = 'answers', COLUMN = 'answer', SCHEMA = 'eventstore';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TABLE eventstore.answers (
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    caller text NOT NULL COLLATE pg_catalog."C",
+    method text NOT NULL COLLATE pg_catalog."C",
+    request_id text NOT NULL COLLATE pg_catalog."C",
+    body_digest bytea NOT NULL,
+    answer bytea,
+    CONSTRAINT answers_answer_size CHECK ((octet_length(answer) <= 262144)),
+    CONSTRAINT answers_body_digest_size CHECK ((octet_length(body_digest) = 32)),
+    CONSTRAINT answers_key_sizes CHECK ((((char_length(caller) >= 1) AND (char_length(caller) <= 200)) AND ((char_length(method) >= 1) AND (char_length(method) <= 200)) AND ((char_length(request_id) >= 1) AND (char_length(request_id) <= 200))))
+)
+WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_insert_scale_factor='0.05');
+
+CREATE TABLE eventstore.epochs (
+    began_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    epoch integer NOT NULL,
+    reason text NOT NULL,
+    began_by text DEFAULT SESSION_USER NOT NULL,
+    positions bigint[] NOT NULL,
+    hashes bytea[] NOT NULL,
+    CONSTRAINT epochs_all_shards CHECK (((cardinality(positions) = 64) AND (cardinality(hashes) = 64))),
+    CONSTRAINT epochs_epoch_positive CHECK ((epoch > 0)),
+    CONSTRAINT epochs_reason_size CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 1000)))
+);
+
+COMMENT ON COLUMN eventstore.epochs.positions IS 'The heads of the 64 shards when it began, in their order.';
+
+COMMENT ON COLUMN eventstore.epochs.hashes IS 'The hash of each shard''s last event then; null where there was none, or its month has been detached.';
+
 CREATE TABLE eventstore.events (
     stream_position bigint NOT NULL,
     shard_position bigint NOT NULL,
@@ -428,12 +503,94 @@ PARTITION BY RANGE (period);
 
 COMMENT ON COLUMN eventstore.events.recorded_at IS 'This database''s clock when the append held its shards. The content has its own, which is the owner''s.';
 
+CREATE TABLE eventstore.leases (
+    token bigint NOT NULL,
+    acquired_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    claim uuid NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    holder text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT leases_holder_size CHECK (((char_length(holder) >= 1) AND (char_length(holder) <= 200))),
+    CONSTRAINT leases_name_size CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+    CONSTRAINT leases_token_positive CHECK ((token > 0))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
+
+COMMENT ON COLUMN eventstore.leases.token IS 'Fencing: grows each time the lease changes hands. What a holder writes is compared with it.';
+
+COMMENT ON COLUMN eventstore.leases.claim IS 'One try to hold it: the same claim again finds itself, after an answer that was lost.';
+
+CREATE TABLE eventstore.parked_events (
+    stream_position bigint NOT NULL,
+    shard_position bigint NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    event_id uuid NOT NULL,
+    shard smallint NOT NULL,
+    follower text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    stream text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL COLLATE pg_catalog."C",
+    content bytea NOT NULL,
+    prev_hash bytea NOT NULL,
+    content_hash bytea NOT NULL,
+    hash bytea NOT NULL
+);
+
+CREATE TABLE eventstore.parked_streams (
+    failed_position bigint NOT NULL,
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    retry_requested_at timestamp with time zone,
+    dead_letter_sent_at timestamp with time zone,
+    attempts integer NOT NULL,
+    shard smallint NOT NULL,
+    follower text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    stream text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    error text NOT NULL,
+    CONSTRAINT parked_streams_attempts_positive CHECK ((attempts > 0)),
+    CONSTRAINT parked_streams_error_size CHECK ((char_length(error) <= 2000)),
+    CONSTRAINT parked_streams_reason_size CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 100))),
+    CONSTRAINT parked_streams_shard_in_range CHECK (((shard >= 0) AND (shard <= 63)))
+);
+
+COMMENT ON COLUMN eventstore.parked_streams.failed_position IS 'The stream position of the event that failed.';
+
 CREATE TABLE eventstore.periods (
     period integer NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     detached_at timestamp with time zone,
     CONSTRAINT periods_is_a_month CHECK (((((period / 100) >= 2000) AND ((period / 100) <= 9999)) AND (((period % 100) >= 1) AND ((period % 100) <= 12))))
 );
+
+CREATE TABLE eventstore.positions (
+    "position" bigint DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    epoch integer,
+    parked integer DEFAULT 0 NOT NULL,
+    shard smallint NOT NULL,
+    follower text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    hash bytea,
+    recent bytea DEFAULT '\x'::bytea NOT NULL,
+    CONSTRAINT positions_hash_size CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT positions_names_size CHECK ((((char_length(follower) >= 1) AND (char_length(follower) <= 100)) AND ((char_length(source) >= 1) AND (char_length(source) <= 100)))),
+    CONSTRAINT positions_position_not_negative CHECK (("position" >= 0)),
+    CONSTRAINT positions_recent_size CHECK (((octet_length(recent) <= 1024) AND ((octet_length(recent) % 8) = 0))),
+    CONSTRAINT positions_shard_in_range CHECK (((shard >= 0) AND (shard <= 63)))
+)
+WITH (fillfactor='20', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
+
+COMMENT ON COLUMN eventstore.positions.epoch IS 'The source''s epoch in which the position was last checked.';
+
+COMMENT ON COLUMN eventstore.positions.parked IS 'How many streams of the shard are parked.';
+
+COMMENT ON COLUMN eventstore.positions.source IS '`own`: the log of this database; else the name of a service.';
+
+COMMENT ON COLUMN eventstore.positions.hash IS 'Of the event at the position; null where that was not wanted, so not seen.';
+
+COMMENT ON COLUMN eventstore.positions.recent IS 'The first 8 bytes of the hashes of the last events up to the position, at most 128, zeros where one is not known.';
 
 CREATE TABLE eventstore.private_parts (
     stream_position bigint NOT NULL,
@@ -444,6 +601,13 @@ CREATE TABLE eventstore.private_parts (
     CONSTRAINT private_parts_size CHECK (((octet_length(ciphertext) >= 28) AND (octet_length(ciphertext) <= 70000)))
 )
 PARTITION BY RANGE (period);
+
+CREATE TABLE eventstore.projections (
+    built_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT projections_version_positive CHECK ((version > 0))
+);
 
 CREATE TABLE eventstore.shard_heads (
     "position" bigint DEFAULT 0 NOT NULL,
@@ -460,6 +624,71 @@ CREATE TABLE eventstore.shard_periods (
     shard smallint NOT NULL
 );
 
+CREATE TABLE eventstore.skipped_events (
+    id bigint NOT NULL,
+    skipped_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    stream_position bigint NOT NULL,
+    shard_position bigint NOT NULL,
+    event_id uuid NOT NULL,
+    shard smallint NOT NULL,
+    follower text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    stream text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL COLLATE pg_catalog."C",
+    hash bytea NOT NULL,
+    error text NOT NULL,
+    skipped_by text NOT NULL,
+    why text NOT NULL,
+    CONSTRAINT skipped_events_by_size CHECK (((char_length(skipped_by) >= 1) AND (char_length(skipped_by) <= 200))),
+    CONSTRAINT skipped_events_why_size CHECK (((char_length(why) >= 1) AND (char_length(why) <= 1000)))
+);
+
+ALTER TABLE eventstore.skipped_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME eventstore.skipped_events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE eventstore.snapshots (
+    "position" bigint NOT NULL,
+    saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    version integer NOT NULL,
+    stream text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    hash bytea NOT NULL,
+    state bytea NOT NULL,
+    CONSTRAINT snapshots_hash_size CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT snapshots_names_size CHECK ((((char_length(stream) >= 1) AND (char_length(stream) <= 200)) AND ((char_length(kind) >= 1) AND (char_length(kind) <= 100)))),
+    CONSTRAINT snapshots_position_positive CHECK (("position" > 0)),
+    CONSTRAINT snapshots_state_size CHECK ((octet_length(state) <= 8388608))
+)
+WITH (fillfactor='80');
+
+CREATE TABLE eventstore.stopped_followers (
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    shard_position bigint NOT NULL,
+    stream_position bigint,
+    event_id uuid,
+    attempts integer DEFAULT 0 NOT NULL,
+    shard smallint NOT NULL,
+    follower text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    stream text COLLATE pg_catalog."C",
+    type text COLLATE pg_catalog."C",
+    hash bytea,
+    reason text NOT NULL,
+    error text NOT NULL,
+    CONSTRAINT stopped_followers_error_size CHECK ((char_length(error) <= 2000)),
+    CONSTRAINT stopped_followers_failed_event_named CHECK (((kind <> 'failed'::text) OR ((stream IS NOT NULL) AND (stream_position IS NOT NULL) AND (event_id IS NOT NULL) AND (type IS NOT NULL) AND (hash IS NOT NULL)))),
+    CONSTRAINT stopped_followers_kind_known CHECK ((kind = ANY (ARRAY['failed'::text, 'forked'::text]))),
+    CONSTRAINT stopped_followers_reason_size CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 100))),
+    CONSTRAINT stopped_followers_shard_in_range CHECK (((shard >= 0) AND (shard <= 63)))
+);
+
 CREATE TABLE eventstore.stream_heads (
     "position" bigint NOT NULL,
     first_period integer NOT NULL,
@@ -470,6 +699,12 @@ CREATE TABLE eventstore.stream_heads (
 )
 WITH (fillfactor='80');
 
+ALTER TABLE ONLY eventstore.answers
+    ADD CONSTRAINT answers_pkey PRIMARY KEY (caller, method, request_id);
+
+ALTER TABLE ONLY eventstore.epochs
+    ADD CONSTRAINT epochs_pkey PRIMARY KEY (epoch);
+
 ALTER TABLE ONLY eventstore.events
     ADD CONSTRAINT events_event_id_key UNIQUE (event_id, period);
 
@@ -479,11 +714,26 @@ ALTER TABLE ONLY eventstore.events
 ALTER TABLE ONLY eventstore.events
     ADD CONSTRAINT events_stream_key UNIQUE (stream, period, stream_position);
 
+ALTER TABLE ONLY eventstore.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY eventstore.parked_events
+    ADD CONSTRAINT parked_events_pkey PRIMARY KEY (follower, source, stream, stream_position);
+
+ALTER TABLE ONLY eventstore.parked_streams
+    ADD CONSTRAINT parked_streams_pkey PRIMARY KEY (follower, source, stream);
+
 ALTER TABLE ONLY eventstore.periods
     ADD CONSTRAINT periods_pkey PRIMARY KEY (period);
 
+ALTER TABLE ONLY eventstore.positions
+    ADD CONSTRAINT positions_pkey PRIMARY KEY (follower, source, shard);
+
 ALTER TABLE ONLY eventstore.private_parts
     ADD CONSTRAINT private_parts_pkey PRIMARY KEY (stream, period, stream_position);
+
+ALTER TABLE ONLY eventstore.projections
+    ADD CONSTRAINT projections_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY eventstore.shard_heads
     ADD CONSTRAINT shard_heads_pkey PRIMARY KEY (shard);
@@ -491,8 +741,29 @@ ALTER TABLE ONLY eventstore.shard_heads
 ALTER TABLE ONLY eventstore.shard_periods
     ADD CONSTRAINT shard_periods_pkey PRIMARY KEY (shard, period);
 
+ALTER TABLE ONLY eventstore.skipped_events
+    ADD CONSTRAINT skipped_events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY eventstore.snapshots
+    ADD CONSTRAINT snapshots_pkey PRIMARY KEY (stream, kind, version);
+
+ALTER TABLE ONLY eventstore.stopped_followers
+    ADD CONSTRAINT stopped_followers_pkey PRIMARY KEY (follower, source, shard);
+
 ALTER TABLE ONLY eventstore.stream_heads
     ADD CONSTRAINT stream_heads_pkey PRIMARY KEY (stream);
+
+CREATE INDEX answers_created_at_idx ON eventstore.answers USING btree (created_at);
+
+CREATE INDEX parked_streams_dead_letter_idx ON eventstore.parked_streams USING btree (follower, source, failed_at) WHERE (dead_letter_sent_at IS NULL);
+
+CREATE INDEX parked_streams_retry_idx ON eventstore.parked_streams USING btree (follower, source, retry_requested_at) WHERE (retry_requested_at IS NOT NULL);
+
+CREATE CONSTRAINT TRIGGER answered AFTER INSERT ON eventstore.answers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.answer IS NULL)) EXECUTE FUNCTION eventstore.refuse_unanswered();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON eventstore.epochs FOR EACH ROW EXECUTE FUNCTION eventstore.refuse_change();
+
+ALTER TABLE eventstore.epochs ENABLE ALWAYS TRIGGER append_only;
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON eventstore.events FOR EACH ROW EXECUTE FUNCTION eventstore.refuse_change();
 
@@ -502,6 +773,10 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON eventstore.private_parts F
 
 ALTER TABLE eventstore.private_parts ENABLE ALWAYS TRIGGER append_only;
 
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON eventstore.epochs FOR EACH STATEMENT EXECUTE FUNCTION eventstore.refuse_change();
+
+ALTER TABLE eventstore.epochs ENABLE ALWAYS TRIGGER no_truncate;
+
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON eventstore.events FOR EACH STATEMENT EXECUTE FUNCTION eventstore.refuse_change();
 
 ALTER TABLE eventstore.events ENABLE ALWAYS TRIGGER no_truncate;
@@ -509,6 +784,9 @@ ALTER TABLE eventstore.events ENABLE ALWAYS TRIGGER no_truncate;
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON eventstore.private_parts FOR EACH STATEMENT EXECUTE FUNCTION eventstore.refuse_change();
 
 ALTER TABLE eventstore.private_parts ENABLE ALWAYS TRIGGER no_truncate;
+
+ALTER TABLE ONLY eventstore.parked_events
+    ADD CONSTRAINT parked_events_stream_is_parked FOREIGN KEY (follower, source, stream) REFERENCES eventstore.parked_streams(follower, source, stream) ON UPDATE CASCADE;
 
 REVOKE ALL ON FUNCTION eventstore.append(leg_requests integer[], leg_streams text[], leg_expected bigint[], leg_sizes integer[], event_legs integer[], event_ids uuid[], types text[], contents bytea[], content_hashes bytea[], key_ids text[], ciphertexts bytea[], wait_for_shards boolean, look_up_all boolean) FROM PUBLIC;
 
@@ -518,6 +796,10 @@ REVOKE ALL ON FUNCTION eventstore.earliest_period(event_ids uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION eventstore.ensure_periods(months_ahead integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION eventstore.grant_coordination(service name) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION eventstore.grant_following(service name) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION eventstore.grant_private(reader name) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION eventstore.grant_service(service name) FROM PUBLIC;
@@ -525,3 +807,5 @@ REVOKE ALL ON FUNCTION eventstore.grant_service(service name) FROM PUBLIC;
 REVOKE ALL ON FUNCTION eventstore.look_up_legs(doubtful integer[], leg_streams text[], event_legs integer[], event_ids uuid[], content_hashes bytea[], INOUT outcomes integer[], INOUT firsts bigint[], INOUT shard_firsts bigint[], INOUT hashes bytea[], INOUT offenders uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION eventstore.refuse_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION eventstore.refuse_unanswered() FROM PUBLIC;

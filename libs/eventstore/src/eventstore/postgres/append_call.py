@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final
 
 import asyncpg
@@ -11,7 +12,7 @@ from eventstore.errors import EventIdReused, EventStoreError, InvalidAppend, Ver
 from eventstore.events import Appended, Expect, Expected, StreamAppend
 from eventstore.postgres.connections import Connection
 from eventstore.private import Keyring
-from eventstore.streams import content_hash_of, shard_of
+from eventstore.streams import shard_of
 
 _CALL = "SELECT * FROM eventstore.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
 
@@ -68,7 +69,7 @@ async def append_requests(
         [event.event_id for event in events],
         [event.type for event in events],
         [event.content for event in events],
-        [content_hash_of(event.content) for event in events],
+        [sha256(event.content).digest() for event in events],
         key_ids,
         ciphertexts,
         wait_for_shards,

@@ -72,5 +72,6 @@ class PendingQueue:
             batch.append(pending)
             events += pending.events
             size_bytes += pending.size_bytes
-            ids.update(pending.event_ids)
+            if self.waiting:
+                ids.update(pending.event_ids)
         return batch

@@ -1,5 +1,6 @@
 """The event store on Postgres: everything of the port, put together."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -127,6 +128,33 @@ class PostgresEventStore:
             if len(events) < page:
                 return
             after = events[-1].stream_position
+
+    async def read_contents(
+        self, stream: str, *, after: int = 0, limit: int = PAGE_EVENTS
+    ) -> tuple[bytes, ...]:
+        """See `port.Reader`."""
+        async with self._pool.acquire() as connection:
+            return await reading.read_contents(connection, stream, after, limit)
+
+    async def iterate_contents(
+        self, stream: str, *, after: int = 0, page: int = PAGE_EVENTS
+    ) -> AsyncIterator[tuple[bytes, ...]]:
+        """See `port.Reader`."""
+        ahead = asyncio.ensure_future(self.read_contents(stream, after=after, limit=page))
+        try:
+            while contents := await ahead:
+                if len(contents) < page:
+                    yield contents
+                    return
+                # The server works on the next page while the caller decodes this one.
+                after += page
+                ahead = asyncio.ensure_future(self.read_contents(stream, after=after, limit=page))
+                await asyncio.sleep(0)
+                yield contents
+        finally:
+            # A page that nobody asks for any more; nor for why it could not be read.
+            ahead.cancel()
+            await asyncio.gather(ahead, return_exceptions=True)
 
     async def stream_head(self, stream: str) -> StreamHead:
         """See `port.Reader`."""

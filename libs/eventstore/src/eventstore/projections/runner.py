@@ -1,0 +1,146 @@
+"""Keeping a projection up to date."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import asyncpg
+
+from eventstore.events import RecordedEvent, ShardPage
+from eventstore.following import (
+    OWN,
+    Applier,
+    DatabaseAway,
+    FollowerStopped,
+    FollowingError,
+    Gap,
+    Observer,
+    Policy,
+)
+from eventstore.following.buffer import PageBuffer
+from eventstore.following.failures import passes
+from eventstore.following.policy import DEFAULT_POLICY
+from eventstore.port import PAGE_EVENTS, Reader
+from eventstore.postgres.connections import Connection, Pool
+from eventstore.projections.projection import Projection
+from eventstore.projections.tables import check_version
+from eventstore.streams import SHARDS
+
+ALL_SHARDS: Final = tuple(range(SHARDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How a projection is run."""
+
+    policy: Policy = DEFAULT_POLICY
+    page: int = PAGE_EVENTS
+    """Most events that are read at once."""
+    look_interval_s: float = 1.0
+    """How often requested retries are looked for, and, while it is stopped, whether it was resumed."""
+    tries: int = 20
+    """Times that it begins anew, without any progress in between, before it gives up."""
+
+
+DEFAULT_RUNNING = Running()
+
+
+async def handle_in(
+    projection: Projection, schema: str, connection: Connection, events: Sequence[RecordedEvent]
+) -> None:
+    """The handler of a projection whose tables are in this schema."""
+    await check_version(connection, projection, schema)
+    await projection.handle(connection, schema, events)
+
+
+async def run_projection(
+    store: Reader,
+    pool: Pool,
+    projection: Projection,
+    *,
+    shards: Collection[int] = ALL_SHARDS,
+    running: Running = DEFAULT_RUNNING,
+    observer: Observer | None = None,
+) -> None:
+    """Apply what is in the log and what comes, until cancelled, which is safe at any moment.
+
+    The tables are there (`prepare_projection`). Several may run at once, in any number of processes: nothing
+    has its effect twice, but the work is done in vain; a lease keeps all but one waiting. A follower that was
+    stopped waits to be resumed. Raises ProjectionOutdated when the tables were exchanged for another
+    version's, LogBroken, HistoryDetached, or what keeps happening without progress.
+    """
+    handler = partial(handle_in, projection, projection.name)
+    applier = Applier(pool, projection.name, OWN, handler, policy=running.policy, observer=observer)
+    run = _Run(store, applier, projection, shards, running)
+    tried = 0
+    while True:
+        try:
+            with contextlib.suppress(FollowerStopped):
+                await run.follow()
+        except (DatabaseAway, Gap, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            # The database was away; or a position was set back by hand, and the subscription is ahead of it.
+            tried = 1 if run.progressed else tried + 1
+            if tried >= running.tries or not (isinstance(error, FollowingError) or passes(error)):
+                raise
+            await asyncio.sleep(running.policy.pause_s(tried))
+        run.progressed = False
+
+
+class _Run:
+    """One projection that is being run."""
+
+    def __init__(
+        self,
+        store: Reader,
+        applier: Applier,
+        projection: Projection,
+        shards: Collection[int],
+        running: Running,
+    ) -> None:
+        self._store = store
+        self._applier = applier
+        self._projection = projection
+        self._shards = shards
+        self._running = running
+        self.progressed = False
+
+    async def follow(self) -> None:
+        """Subscribe from where the positions are, apply what comes, for ever; if stopped, wait a little."""
+        positions = await self._applier.positions(self._shards)
+        if any(one.stopped for one in positions.values()):
+            await self._applier.retry_parked(self._shards)  # perhaps just what is in the way
+            await asyncio.sleep(self._running.look_interval_s)
+            return
+        after = {shard: one.position for shard, one in positions.items()}
+        buffer = PageBuffer(after, events_max=self._running.policy.batch_max)
+        subscription = self._store.subscribe(after, page=self._running.page, wanted=self._projection.wanted)
+        async with subscription as pages:
+            reading = asyncio.create_task(_read(pages, buffer), name=f"{self._projection.name} reading")
+            try:
+                await self._apply(buffer)
+            finally:
+                reading.cancel()
+                await asyncio.wait([reading])
+
+    async def _apply(self, buffer: PageBuffer) -> None:
+        looked = 0.0
+        while True:
+            pages = await buffer.take(self._running.look_interval_s)
+            if pages:
+                await self._applier.apply(pages)
+                self.progressed = True
+            if time.monotonic() - looked >= self._running.look_interval_s:
+                await self._applier.retry_parked(self._shards)
+                looked = time.monotonic()
+
+
+async def _read(pages: AsyncIterator[ShardPage], buffer: PageBuffer) -> None:
+    try:
+        async for page in pages:
+            await buffer.put(page)
+    except Exception as error:  # noqa: BLE001 - whoever applies raises it
+        await buffer.fail(error)
