@@ -7,6 +7,7 @@ import contextlib
 import pytest
 
 from eventstore import EVERYTHING, SHARDS, EventFilter, EventStore, StreamAppend, shard_of
+from eventstore.events import PAGE_BYTES
 from eventstore.ids import new_event_id
 from tests.eventstore.samples import event, events, streams_of_shard
 
@@ -64,6 +65,22 @@ async def test_a_stream_as_an_iterator(store: EventStore, page: int) -> None:
     read = [one async for one in store.iterate_stream(STREAM, after=2, page=page)]
     assert read == list(await store.read_stream(STREAM, after=2))
     assert [one.stream_position for one in read] == [3, 4, 5, 6, 7]
+
+
+async def test_a_page_of_a_shard_is_bounded_in_bytes_too(store: EventStore) -> None:
+    large = PAGE_BYTES // 20
+    stream = next(streams_of_shard(20))
+    for part in range(3):
+        batch = [event(bytes(large), kind="Other" if n == 1 else "Opened") for n in range(10)]
+        await store.append(stream, batch, expected=10 * part)
+    whole = await store.read_shard(20)
+    assert (len(whole.events), whole.through, whole.head) == (20, 20, 30)
+    rest = await store.read_shard(20, after=whole.through)
+    assert ([one.shard_position for one in rest.events], rest.through) == (list(range(21, 31)), 30)
+    # What is not wanted does not count.
+    wanted = EventFilter(types=frozenset({"Other"}))
+    page = await store.read_shard(20, wanted=wanted)
+    assert ([one.shard_position for one in page.events], page.through) == ([2, 12, 22], 30)
 
 
 @pytest.mark.parametrize(("after", "limit"), [(0, 3), (3, 3), (6, 3), (7, 3), (99, 3), (0, 7)])

@@ -176,8 +176,8 @@ async def test_reading_opens_only_the_months_it_needs(
     old_month = f"events_{OLD}"
     other = stream_of_shard(6)
     await two_months.append(other, events(2), expected=0)
-    assert await opened(connection, reading._SHARD, 5, 0, 10, None, None) >= {old_month, this_month}
-    assert old_month not in await opened(connection, reading._SHARD, 5, 3, 10, None, None)
+    assert await opened(connection, reading._SHARD, 5, 0, 10, None, None, 9) >= {old_month, this_month}
+    assert old_month not in await opened(connection, reading._SHARD, 5, 3, 10, None, None, 9)
     assert await opened(connection, reading._FORWARD, STREAM, 0, 10) == {old_month, this_month}
     assert await opened(connection, reading._FORWARD, other, 0, 10) == {this_month}
     assert await opened(connection, reading._BACKWARD, other, None, 10) == {this_month}

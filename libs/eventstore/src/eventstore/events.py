@@ -114,6 +114,10 @@ class EventFilter:
 EVERYTHING = EventFilter()
 
 
+PAGE_BYTES = 16_000_000
+"""A page of a shard ends with the event that brings its contents to so many bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShardPage:
     """Part of a shard: every wanted event after the position asked for, up to and including `through`.
@@ -126,3 +130,9 @@ class ShardPage:
     events: tuple[RecordedEvent, ...]
     through: int
     head: int
+
+
+def through_of(events: Sequence[RecordedEvent], through: int) -> int:
+    """Where a page ends: at `through`, or at its last event where its bytes were enough before that."""
+    full = bool(events) and sum([len(event.content) for event in events]) >= PAGE_BYTES
+    return events[-1].shard_position if full else through

@@ -13,6 +13,7 @@ from eventstore.checking import check_appends, check_page, check_shard
 from eventstore.errors import EventIdReused, InvalidAppend, LogBroken, VersionConflict
 from eventstore.events import (
     EVERYTHING,
+    PAGE_BYTES,
     Appended,
     EventFilter,
     Expect,
@@ -22,6 +23,7 @@ from eventstore.events import (
     ShardPage,
     StreamAppend,
     StreamHead,
+    through_of,
 )
 from eventstore.port import DEFAULT_TIMEOUT_S, PAGE_EVENTS
 from eventstore.private import Keyring
@@ -140,8 +142,16 @@ class MemoryEventStore:
         check_shard(shard)
         events = self._shards[shard]
         page = events[after : after + limit]
-        matching = tuple(event for event in page if wanted.matches(category_of(event.stream), event.type))
-        return ShardPage(shard, matching, max(after, min(after + limit, len(events))), len(events))
+        matching: list[RecordedEvent] = []
+        size_bytes = 0
+        for event in page:
+            if size_bytes >= PAGE_BYTES:
+                break
+            if wanted.matches(category_of(event.stream), event.type):
+                matching.append(event)
+                size_bytes += len(event.content)
+        through = through_of(matching, max(after, min(after + limit, len(events))))
+        return ShardPage(shard, tuple(matching), through, len(events))
 
     async def shard_heads(self) -> tuple[int, ...]:
         """See `port.Reader`."""

@@ -99,7 +99,10 @@ class Reader(Protocol):
     async def read_shard(
         self, shard: int, *, after: int = 0, limit: int = PAGE_EVENTS, wanted: EventFilter = EVERYTHING
     ) -> ShardPage:
-        """The wanted ones among the next `limit` events of a shard."""
+        """The wanted ones among the next `limit` events of a shard.
+
+        The page ends early with the event that brings its contents to PAGE_BYTES or beyond.
+        """
         ...
 
     async def shard_heads(self) -> tuple[int, ...]:

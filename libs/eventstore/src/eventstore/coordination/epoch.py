@@ -8,10 +8,13 @@ from eventstore.postgres.connections import Connection
 from eventstore.streams import SHARDS
 
 # Locked against another one who begins an epoch, not against readers. Nobody appends during a restore; if
-# someone does, each shard's position and hash are still those of one moment: it is one statement.
+# someone does, each shard's position and hash are still those of one moment: it is one statement. The number
+# is the minute of its beginning, not a count: restored twice to before an earlier restore, a log that counted
+# would give the same number to two histories.
 _BEGIN: Final = """
 INSERT INTO eventstore.epochs (epoch, reason, positions, hashes)
-SELECT (SELECT max(epoch) + 1 FROM eventstore.epochs), $1,
+SELECT (SELECT greatest(max(epoch) + 1, (extract(epoch FROM clock_timestamp()) / 60)::integer)
+          FROM eventstore.epochs), $1,
        array_agg(s.position ORDER BY s.shard), array_agg(e.hash ORDER BY s.shard)
   FROM eventstore.shard_heads AS s
   LEFT JOIN eventstore.events AS e

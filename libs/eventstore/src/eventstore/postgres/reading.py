@@ -11,7 +11,15 @@ import asyncpg
 
 from eventstore.checking import check_page, check_shard
 from eventstore.errors import HistoryDetached, LogBroken
-from eventstore.events import EVERYTHING, EventFilter, RecordedEvent, ShardPage, StreamHead
+from eventstore.events import (
+    EVERYTHING,
+    PAGE_BYTES,
+    EventFilter,
+    RecordedEvent,
+    ShardPage,
+    StreamHead,
+    through_of,
+)
 from eventstore.postgres.connections import Connection
 from eventstore.streams import first_prev_hash
 
@@ -66,12 +74,17 @@ WITH head AS MATERIALIZED (SELECT position FROM eventstore.shard_heads WHERE sha
      first AS MATERIALIZED (SELECT coalesce(max(period), 0) AS period FROM eventstore.shard_periods
                              WHERE shard = $1 AND first_position <= $2::bigint + 1)
 SELECT head.position, {_COLUMNS} FROM head LEFT JOIN (
-    SELECT e.* FROM eventstore.events AS e
-     WHERE e.shard = $1 AND e.shard_position > $2::bigint AND e.shard_position <= $2::bigint + $3::bigint
-       AND e.period >= (SELECT period FROM first)
-       AND ($4::text[] IS NULL OR split_part(e.stream, '-', 1) = ANY ($4::text[]))
-       AND ($5::text[] IS NULL OR e.type = ANY ($5::text[]))
-     ORDER BY e.period, e.shard_position
+    SELECT f.* FROM (
+        SELECT e.*, sum(octet_length(e.content)) OVER (ORDER BY e.period, e.shard_position
+                                                       ROWS UNBOUNDED PRECEDING)
+                    - octet_length(e.content) AS bytes_before
+          FROM eventstore.events AS e
+         WHERE e.shard = $1 AND e.shard_position > $2::bigint AND e.shard_position <= $2::bigint + $3::bigint
+           AND e.period >= (SELECT period FROM first)
+           AND ($4::text[] IS NULL OR split_part(e.stream, '-', 1) = ANY ($4::text[]))
+           AND ($5::text[] IS NULL OR e.type = ANY ($5::text[]))
+    ) AS f WHERE f.bytes_before < $6::bigint
+     ORDER BY f.period, f.shard_position
 ) AS e ON true
 """  # noqa: S608 - as above
 
@@ -151,10 +164,12 @@ async def read_shard(
     """See `port.Reader.read_shard`. Raises HistoryDetached, LogBroken."""
     check_page(after, limit)
     check_shard(shard)
-    rows = await connection.fetch(_SHARD, shard, after, limit, _list(wanted.categories), _list(wanted.types))
+    rows = await connection.fetch(
+        _SHARD, shard, after, limit, _list(wanted.categories), _list(wanted.types), PAGE_BYTES
+    )
     head = rows[0][0]
     events = _events(rows)
-    through = max(after, min(after + limit, head))
+    through = through_of(events, max(after, min(after + limit, head)))
     if len(events) != through - after:
         if await connection.fetchval(_IS_DETACHED, shard, after):
             raise HistoryDetached(f"shard {shard}: events after {after} are in a detached month")
