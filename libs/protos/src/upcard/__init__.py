@@ -1,0 +1,1 @@
+"""Messages and services of Upcard, generated from proto/."""

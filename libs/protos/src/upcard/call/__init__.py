@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/call; do not edit."""

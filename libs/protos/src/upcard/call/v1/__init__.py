@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/call/v1; do not edit."""

@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/feed; do not edit."""

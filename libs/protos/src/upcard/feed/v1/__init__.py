@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/feed/v1; do not edit."""

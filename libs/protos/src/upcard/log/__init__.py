@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/log; do not edit."""

@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/log/v1; do not edit."""

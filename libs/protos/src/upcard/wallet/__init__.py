@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/wallet; do not edit."""

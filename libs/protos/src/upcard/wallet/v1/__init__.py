@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/wallet/v1; do not edit."""
