@@ -1,0 +1,1 @@
+"""What every service needs around its work. No domain."""
