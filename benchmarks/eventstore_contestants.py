@@ -178,11 +178,13 @@ class Ours:
         for batch in batches:
             position = (await self._store.append(stream, batch, expected=position)).last_position
 
-    async def read(self, stream: str) -> int:
-        """Read a stream into `RecordedEvent`s."""
+    async def read(self, stream: str, most: int | None = None) -> int:
+        """Read a stream, or its beginning, into `RecordedEvent`s."""
         count = 0
         async for _ in self._store.iterate_stream(stream, page=5_000):
             count += 1
+            if count == most:
+                break
         return count
 
     async def read_contents(self, stream: str) -> int:

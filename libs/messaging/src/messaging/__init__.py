@@ -1,0 +1,1 @@
+"""Events from the log to Kafka and into other services' databases. No domain."""

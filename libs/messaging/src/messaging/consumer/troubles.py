@@ -1,0 +1,24 @@
+"""Which errors pass by themselves, so that whatever raised them is simply tried again."""
+
+from typing import Final
+
+import asyncpg
+from aiokafka.errors import KafkaError
+
+from eventstore.errors import HistoryDetached, LogBroken
+from eventstore.following import DatabaseAway
+from messaging.feed import FeedError
+
+PASSING: Final = (
+    FeedError,
+    # Of a feed that is a log at hand; it may be mended or attached again.
+    HistoryDetached,
+    LogBroken,
+    DatabaseAway,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    KafkaError,
+    OSError,
+    TimeoutError,
+)
+"""Errors of the feed, the database and the broker. Everything else is a defect, and ends the consumer."""
