@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from dataclasses import dataclass
 
 from eventstore.coordination import acquire, hold_lease, lease_holders
+from eventstore.faults import arm
 from eventstore.migrations import prepare_event_log
 from eventstore.postgres import Pool, open_pool
 
@@ -38,11 +41,18 @@ async def until_held_by(pool: Pool, holder: str | None) -> None:
             assert holder in {one.holder for one in await lease_holders(connection)}
 
 
-async def _hold(dsn: str, name: str, ttl_s: float) -> None:
-    async with (
-        await open_pool(dsn, application_name="holder", min_size=1) as pool,
-        hold_lease(pool, name, holder="a", ttl_s=ttl_s) as held,
-    ):
+async def _hold(dsn: str, name: str, ttl_s: float, die_at: str) -> None:
+    def die(point: str) -> None:
+        if point == die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async with await open_pool(dsn, application_name="holder", min_size=1) as pool:
+        with arm(die):
+            await _until_lost(pool, name, ttl_s)
+
+
+async def _until_lost(pool: Pool, name: str, ttl_s: float) -> None:
+    async with hold_lease(pool, name, holder="a", ttl_s=ttl_s) as held:
         print(held.token, flush=True)  # noqa: T201 - it is how the test knows
         await held.lost.wait()
         assert not held.still_held()
@@ -50,4 +60,4 @@ async def _hold(dsn: str, name: str, ttl_s: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_hold(sys.argv[1], sys.argv[2], float(sys.argv[3])))
+    asyncio.run(_hold(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4]))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import sys
 from collections import Counter
+from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
 
 from eventstore.coordination import LeaseLost, hold_lease, lease_holders, run_while_held
-from eventstore.faults import arm
+from eventstore.faults import POINTS, arm
 from eventstore.postgres import Pool, open_pool
 from stack import Stack
 from stack.names import fresh_name
@@ -230,55 +232,63 @@ async def test_a_mistake_while_renewing_is_raised_at_the_end(pool: Pool) -> None
             await connection.execute("ALTER TABLE IF EXISTS eventstore.leases_away RENAME TO leases")
 
 
-async def test_who_died_is_followed_within_its_time(pool: Pool, database: str) -> None:
-    """Killed as by a loss of power while it holds the lease: nothing was given back."""
+@contextlib.asynccontextmanager
+async def holder_process(
+    dsn: str, ttl_s: float, *, die_at: str = "nowhere"
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process that holds the lease; killed at the end if it lives."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.eventstore.coordination.holders",
-        database,
+        dsn,
         NAME,
-        "1.5",
+        str(ttl_s),
+        die_at,
         stdout=asyncio.subprocess.PIPE,
     )
-    assert process.stdout is not None
     try:
         async with asyncio.timeout(DEADLINE_S):
-            assert (await process.stdout.readline()).strip() == b"1"
-            process.send_signal(signal.SIGKILL)
-            async with hold_lease(pool, NAME, holder="b", ttl_s=2.0) as held:
-                assert held.token == 2
+            yield process
     finally:
         if process.returncode is None:
             process.kill()
         await process.wait()
+
+
+async def said(process: asyncio.subprocess.Process) -> bytes:
+    """The next line that a process prints."""
+    assert process.stdout is not None
+    return (await process.stdout.readline()).strip()
+
+
+async def test_who_died_is_followed_within_its_time(pool: Pool, database: str) -> None:
+    """Killed as by a loss of power while it holds the lease: nothing was given back."""
+    async with holder_process(database, 1.5) as process:
+        assert await said(process) == b"1"
+        process.send_signal(signal.SIGKILL)
+        async with hold_lease(pool, NAME, holder="b", ttl_s=2.0) as held:
+            assert held.token == 2
+
+
+@pytest.mark.parametrize("point", sorted(point for point in POINTS if point.startswith("lease.")))
+async def test_killed_between_the_database_and_itself(pool: Pool, database: str, point: str) -> None:
+    async with holder_process(database, 1.0, die_at=point) as process:
+        assert await process.wait() == -signal.SIGKILL
+        async with hold_lease(pool, NAME, holder="b", ttl_s=2.0) as held:
+            assert held.token == 2
 
 
 async def test_a_holder_that_is_stopped_wakes_up_without_it(pool: Pool, database: str) -> None:
     """SIGSTOP, as a suspended machine: somebody else takes over, and the sleeper knows when it wakes."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.eventstore.coordination.holders",
-        database,
-        NAME,
-        "1.0",
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(DEADLINE_S):
-            assert (await process.stdout.readline()).strip() == b"1"
-            process.send_signal(signal.SIGSTOP)
-            async with hold_lease(pool, NAME, holder="b", ttl_s=LONG_S) as held:
-                assert held.token == 2
-                process.send_signal(signal.SIGCONT)
-                assert (await process.stdout.readline()).strip() == b"lost"
-                assert held.still_held()
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+    async with holder_process(database, 1.0) as process:
+        assert await said(process) == b"1"
+        process.send_signal(signal.SIGSTOP)
+        async with hold_lease(pool, NAME, holder="b", ttl_s=LONG_S) as held:
+            assert held.token == 2
+            process.send_signal(signal.SIGCONT)
+            assert await said(process) == b"lost"
+            assert held.still_held()
 
 
 async def test_the_database_stands_still_and_the_holder_knows_in_time(private_stack: Stack) -> None:

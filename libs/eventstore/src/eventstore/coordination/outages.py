@@ -43,9 +43,14 @@ async def bounded_call(
         connection = await pool.acquire()
         try:
             return await work(connection)
-        except BaseException as error:
-            if not isinstance(error, asyncpg.PostgresError) and not connection.is_closed():
-                connection.terminate()
+        except (
+            asyncio.CancelledError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+            OSError,
+            TimeoutError,
+        ):
+            connection.terminate()
             raise
         finally:
             await pool.release(connection)
