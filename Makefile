@@ -19,7 +19,8 @@ PARALLEL := -n $(JOBS) --maxprocesses=8 --dist=worksteal
 LANE ?= $(or $(UPCARD_LANE),embedded)
 export UPCARD_LANE := $(LANE)
 # The suites that have to hold on every lane.
-LANE_SUITES := $(wildcard tests/stack/test_broker.py tests/stack/test_databases.py tests/messaging)
+LANE_SUITES := $(wildcard tests/stack/test_broker.py tests/stack/test_databases.py tests/messaging tests/faults \
+	tests/servicekit/test_broker.py tests/servicekit/test_trace_crosses.py)
 # How long `make soak` goes on, in seconds.
 SOAK_S ?= 600
 # More arguments for pytest, the benchmarks or the lock: `make exhaustive ARGS="-k settle"`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from contextvars import ContextVar
 
 import asyncpg
 import pytest
@@ -304,3 +305,18 @@ async def test_an_appender_of_its_own(pool: Pool) -> None:
         appended = await waiting
         assert appender.waiting == 0
     assert told == [appended]
+
+
+async def test_what_serves_many_callers_carries_nothing_of_the_first(
+    postgres_store: PostgresEventStore,
+) -> None:
+    caller: ContextVar[str] = ContextVar("caller", default="nobody")
+    seen: dict[str, str] = {}
+    caller.set("the first")
+    with arm(lambda point: seen.update({point: caller.get()})):
+        await postgres_store.append(stream_of_shard(3), events(1), expected=Expect.ANY)
+        await postgres_store.close()
+    assert seen["append.queued"] == "the first"
+    assert {seen[point] for point in ("append.before_send", "append.after_commit", "notify.sent")} == {
+        "nobody"
+    }

@@ -363,7 +363,6 @@ async def test_a_role_of_its_own_with_its_rights_can_be_ready(stack: Stack, data
     await admin.execute("CREATE ROLE kit_service LOGIN PASSWORD 'kit-service'")
     try:
         await prepare_event_log(owner, service_role="kit_service")
-        await owner.execute("GRANT SELECT ON public.applied_migrations TO kit_service")
         place = urlsplit(database)
         dsn = f"postgresql://kit_service:kit-service@{place.hostname}:{place.port}{place.path}"
         settings = DatabaseSettings(dsn=SecretStr(dsn))

@@ -30,7 +30,9 @@ CREATE TABLE IF NOT EXISTS public.applied_migrations (
     applied_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     took_ms integer NOT NULL,
     CONSTRAINT applied_migrations_pkey PRIMARY KEY (component, number)
-)
+);
+-- A service compares them with what it needs before it says that it is ready.
+GRANT SELECT ON public.applied_migrations TO PUBLIC
 """
 
 

@@ -7,6 +7,7 @@ wait for it in a queue of their own, and the lane goes on with all others.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Self
 
@@ -156,7 +157,8 @@ class _Lane:
         """Queue a caller, and see that someone serves it."""
         self._queue.waiting.append(pending)
         if self._worker is None:
-            self._worker = asyncio.create_task(self._work(), name="eventstore appender")
+            # In no caller's context: the worker serves many, and outlives this one's trace.
+            self._worker = asyncio.create_task(self._work(), name="eventstore appender", context=Context())
 
     async def close(self) -> None:
         """Wait until everyone is answered."""
@@ -200,7 +202,9 @@ class _Lane:
         if queue is None:
             queue = self._set_aside[shard] = self._new_queue()
             task = asyncio.create_task(
-                self._work_aside(shard, queue), name=f"eventstore appender, shard {shard}"
+                self._work_aside(shard, queue),
+                name=f"eventstore appender, shard {shard}",
+                context=Context(),
             )
             self._side_tasks.add(task)
             task.add_done_callback(self._side_tasks.discard)

@@ -99,6 +99,16 @@ class PostgresEventStore:
         """See `port.Appender`."""
         return await self._appender.append_all(appends, timeout_s=timeout_s)
 
+    @property
+    def waiting(self) -> int:
+        """Callers that wait for their append's answer: a metric."""
+        return self._appender.waiting
+
+    @property
+    def lost_wake_ups(self) -> int:
+        """Wake-ups that could not be sent; subscribers found the events by polling: a metric."""
+        return self._notifier.lost
+
     def announce(self, appended: Sequence[Appended]) -> None:
         """Wake the subscribers of all processes: after the commit of an `append_in_transaction`."""
         self._notifier.stored(appended)

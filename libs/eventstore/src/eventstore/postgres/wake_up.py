@@ -7,6 +7,7 @@ to the commit. Nothing depends on a wake-up arriving; whoever waits also polls.
 import asyncio
 import contextlib
 from collections.abc import Iterator, Sequence
+from contextvars import Context
 from typing import Final
 
 import asyncpg
@@ -45,7 +46,7 @@ class Notifier:
 
     def _start(self) -> None:
         if self._task is None and self._shards:
-            self._task = asyncio.create_task(self._send(), name="eventstore notifier")
+            self._task = asyncio.create_task(self._send(), name="eventstore notifier", context=Context())
 
     async def _send(self) -> None:
         # Lives as long as there is something to send; then it gives the connection back.
@@ -90,7 +91,7 @@ class Listener:
         woken = asyncio.Event()
         self._sleepers.add(woken)
         if self._task is None:
-            self._task = asyncio.create_task(self._listen(), name="eventstore listener")
+            self._task = asyncio.create_task(self._listen(), name="eventstore listener", context=Context())
         try:
             yield woken
         finally:
