@@ -125,10 +125,10 @@ def test_lint_keeps_the_style(
 
 
 def test_a_proto_that_goes_takes_its_code_with_it(copy: Copy) -> None:
-    (copy.protos / "upcard/call/v1/refusal.proto").unlink()
+    (copy.protos / "upcard/wallet/v1/wallet.proto").unlink()
     assert copy.run() == 1
     assert copy.run("--accept-breaking") == 0
-    assert not (copy.generated / PACKAGE / "call/v1/refusal_pb2.py").exists()
+    assert not (copy.generated / PACKAGE / "wallet/v1/wallet_pb2.py").exists()
     assert (copy.generated / PACKAGE / "py.typed").exists()
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
-from aiokafka.errors import MessageSizeTooLargeError
+from aiokafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
 
 from eventstore import Expect, LogBroken
 from eventstore.postgres import Pool, PostgresEventStore
+from messaging.broker import BrokerSettings
 from messaging.relay import Relay, relay_positions
 from messaging.relay.producer import Batch, Producer
+from messaging.topics import Difference, TopicSpec, ensure_topics
 from stack import Stack
 from tests.eventstore.samples import events, stream_of_shard
 from tests.messaging.conftest import settings_for
@@ -163,6 +165,76 @@ async def test_what_is_never_acknowledged_is_sent_again(rig: Rig, monkeypatch: p
         await until_published(rig.pool, rig.topic)
     assert swallowed == 2
     assert [str(one) for one in rig.watcher.connection_failures if "shard 5" in str(one)]
+    await assert_all_published(rig.store, rig.broker, rig.topic)
+
+
+async def test_a_stop_waits_for_what_is_under_way_and_notes_it(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Producer.send
+    late: list[asyncio.Future[object]] = []
+
+    async def send(self: Producer, batch: Batch) -> asyncio.Future[object]:
+        await (await real(self, batch))
+        late.append(asyncio.get_running_loop().create_future())
+        return late[-1]
+
+    monkeypatch.setattr(Producer, "send", send)
+    await rig.store.append(stream_of_shard(5), events(3), expected=0)
+    async with running(
+        rig.new_relay(stop_timeout_s=DEADLINE_S, acknowledge_timeout_s=DEADLINE_S)
+    ) as stopping:
+        await until(lambda: late, "the broker has it, and has not said so")
+        stopping.set()
+        asyncio.get_running_loop().call_later(0.2, late[0].set_result, None)
+    async with rig.pool.acquire() as connection:
+        assert (await relay_positions(connection, rig.topic))[5].position == 3
+    assert rig.watcher.passives == ["stopped"]
+
+
+async def test_a_cluster_that_is_not_ready_is_waited_for(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Aiokafka fails with an AttributeError when nobody has been chosen as controller yet."""
+    asked = 0
+
+    async def ensure(
+        broker: BrokerSettings, specs: Sequence[TopicSpec], *, timeout_s: float
+    ) -> tuple[Difference, ...]:
+        nonlocal asked
+        asked += 1
+        if asked < 3:
+            raise AttributeError("'NoneType' object has no attribute 'nodeId'")
+        await ensure_topics(broker, specs, timeout_s=timeout_s)
+        return (Difference(rig.topic, "replication factor", "3", "1"),)
+
+    monkeypatch.setattr("messaging.relay.producer.ensure_topics", ensure)
+    await rig.store.append(stream_of_shard(5), events(3), expected=0)
+    async with running(rig.new_relay(first_pause_s=0.01)):
+        await until_published(rig.pool, rig.topic)
+    assert [str(one) for one in rig.watcher.connection_failures] == [
+        "KafkaError: the cluster is not ready to make topics"
+    ] * 2
+    assert rig.watcher.differences == [f"topic {rig.topic}: replication factor is 1, and should be 3"]
+
+
+async def test_a_partition_that_takes_nothing_is_left_alone_for_a_while(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, refused = Producer.send, 0
+
+    async def send(self: Producer, batch: Batch) -> asyncio.Future[object]:
+        nonlocal refused
+        if batch.shard == 5 and refused < 3:
+            refused += 1
+            raise KafkaTimeoutError
+        return await real(self, batch)
+
+    monkeypatch.setattr(Producer, "send", send)
+    await rig.store.append(stream_of_shard(5), events(3), expected=0)
+    await rig.store.append(stream_of_shard(6), events(3), expected=0)
+    async with running(rig.new_relay(first_pause_s=0.05)):
+        await until_published(rig.pool, rig.topic)
+    assert refused == 3
+    assert len(rig.watcher.connection_failures) == 3
     await assert_all_published(rig.store, rig.broker, rig.topic)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
 
 from eventstore import SHARDS, RecordedEvent
 from messaging.broker import BrokerSettings
@@ -19,7 +20,14 @@ from messaging.envelope import headers_of, key_of
 from messaging.relay.observer import RelayObserver
 from messaging.relay.reading import BESIDE_BYTES
 from messaging.relay.settings import RelaySettings
-from messaging.topics import MAX_MESSAGE_BYTES, TopicUnusable, ensure_topics, events_topic
+from messaging.topics import (
+    MAX_MESSAGE_BYTES,
+    Difference,
+    TopicSpec,
+    TopicUnusable,
+    ensure_topics,
+    events_topic,
+)
 
 T = TypeVar("T")
 
@@ -108,7 +116,7 @@ async def connected(
     """
     start_s, patience_s = settings.start_timeout_s, settings.stop_timeout_s
     if settings.topics is not None:
-        ensuring = ensure_topics(broker, [events_topic(topic, settings.topics)], timeout_s=start_s)
+        ensuring = _ensured(broker, events_topic(topic, settings.topics), start_s)
         for difference in await _to_its_end(ensuring, start_s, patience_s):
             observer.topic_differs(str(difference))
     producer = AIOKafkaProducer(
@@ -128,6 +136,14 @@ async def connected(
         yield Producer(producer, topic, service)
     finally:
         await close_producer(producer, settings.stop_timeout_s)
+
+
+async def _ensured(broker: BrokerSettings, topic: TopicSpec, timeout_s: float) -> tuple[Difference, ...]:
+    try:
+        return await ensure_topics(broker, [topic], timeout_s=timeout_s)
+    except AttributeError as error:
+        # What aiokafka says when the cluster has not chosen its controller yet.
+        raise KafkaError("the cluster is not ready to make topics") from error
 
 
 async def _to_its_end(work: Coroutine[Any, Any, T], timeout_s: float, patience_s: float) -> T:
