@@ -115,8 +115,10 @@ lock: $(VENV)/installed ## Make requirements*.lock from pyproject.toml (ARGS=--u
 	$(LOCK) --group bench --constraint requirements.lock $(ARGS) --output-file requirements-bench.lock > /dev/null
 
 .PHONY: docs
-docs: $(VENV)/installed ## Make docs/events.md and its schemas from the code (ARGS=--check only compares)
+docs: $(VENV)/installed ## Make the documents of events and topics from the code (ARGS=--check only compares)
 	$(BIN)/python -m tools.generate_event_docs $(ARGS)
+	$(BIN)/python -m messaging.asyncapi docs/asyncapi.json $(ARGS)
+	$(BIN)/python -m tools.generate_wallet_event_docs $(ARGS)
 
 .PHONY: protos
 protos: $(VENV)/installed ## Make libs/protos from proto/ (ARGS=--check only compares)

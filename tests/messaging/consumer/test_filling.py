@@ -21,7 +21,7 @@ async def test_a_gap_is_filled_over_the_feed(world: World) -> None:
         await until(world.all_applied)
     await world.assert_once_and_in_order()
     assert world.seen.of("gap") == [(4, 3)]
-    assert world.source.feed.pages == [(4, 3)]
+    assert world.source.feed.pages == [(4, 2)]  # from the one that was applied last: its hash is compared
 
 
 async def test_a_missing_tail_is_filled_though_nothing_ever_comes_after_it(world: World) -> None:
@@ -48,7 +48,7 @@ async def test_a_long_hole_is_filled_page_by_page(world: World) -> None:
     async with running(world.consumer(fill_events=20)):
         await until(world.all_applied)
     await world.assert_once_and_in_order()
-    assert world.source.feed.pages == [(11, at) for at in range(0, 95, 20)]
+    assert world.source.feed.pages == [(11, at) for at in (0, 20, 40, 60, 80)]
 
 
 async def test_kafka_is_listened_to_again_after_a_gap_was_filled(world: World) -> None:

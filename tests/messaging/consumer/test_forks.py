@@ -76,6 +76,19 @@ async def test_a_fork_that_has_grown_past_our_position_is_seen_by_its_hash(world
     assert await _positions(world) == {4: 5}
 
 
+async def test_what_comes_over_the_feed_is_of_our_history_or_nothing(world: World) -> None:
+    """The source lost its end and has gone on past our position; heads were not compared yet."""
+    await world.source.append(FORKED, 5)
+    await world.source.publish()
+    consumer = world.consumer(heads_interval_s=1_000)
+    async with running(consumer):
+        await until(world.all_applied)
+        await another_log(world, keep=3, then=9, epoch=1)
+        await world.source.send((await world.source.events(4))[8:])
+        await until(lambda: consumer.status.stopped == (4,))
+    assert await _positions(world) == {4: 5}
+
+
 async def test_a_forked_shard_stays_stopped_over_a_restart_until_someone_resumes_it(world: World) -> None:
     await world.source.append(FORKED, 5)
     await world.source.publish()

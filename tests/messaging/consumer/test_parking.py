@@ -170,7 +170,7 @@ async def test_the_largest_event_goes_all_the_way_and_as_a_dead_letter_too(world
     large = [NewEvent(new_event_id(), "Large", bytes([65 + n]) * MAX_EVENT_BYTES) for n in range(4)]
     await world.source.log.append(POISONED, large, expected=Expect.NONE)
     await world.source.publish()
-    async with running(world.consumer(Poisoned({(POISONED, 4)}))):
+    async with running(world.consumer(Poisoned({(POISONED, 4)}), heads_interval_s=1_000)):
         await until(lambda: world.seen.of("dead_letters"))
         await until(lambda: _effects(world, 3))
     (failure,) = await letters(world.broker, world.source.topic, 1)

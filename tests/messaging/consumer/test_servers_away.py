@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 import asyncpg
 import pytest
 
+from eventstore.following import DatabaseAway
 from eventstore.migrations import prepare_event_log
 from eventstore.postgres import open_pool
 from messaging.broker import BrokerSettings
@@ -129,7 +130,7 @@ async def test_a_database_that_is_killed_and_comes_back(private_world: World, pr
         private_stack.postgres.kill()
         await world.source.append_to_all(STREAMS, 3)
         await world.source.publish()
-        await until(lambda: ("database",) in {note[:1] for note in world.seen.of("trouble")})
+        await until(lambda: any(isinstance(note[1], DatabaseAway) for note in world.seen.of("trouble")))
         await asyncio.to_thread(private_stack.postgres.start)
         await until(lambda: _all_applied(world))
     await world.assert_once_and_in_order()

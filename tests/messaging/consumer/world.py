@@ -44,6 +44,7 @@ SETTINGS = ConsumerSettings(
     fetch_max_wait_ms=50,
     heads_interval_s=0.2,
     hashes_interval_s=1.0,
+    leave_timeout_s=20.0,
     fill_first_pause_s=0.05,
     fill_longest_pause_s=0.3,
     retry_interval_s=0.1,

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 
 from eventstore import EventFilter
+from eventstore.errors import HistoryDetached
 from eventstore.following import Page
 from messaging.consumer.board import Board, Shard
 from messaging.consumer.delivering import Delivery
@@ -11,7 +12,7 @@ from messaging.consumer.observer import ConsumerObserver
 from messaging.consumer.settings import ConsumerSettings
 from messaging.consumer.troubles import PASSING
 from messaging.faults import reach
-from messaging.feed import Feed
+from messaging.feed import LARGEST_PAGE_EVENTS, Feed, FeedHistoryDetached
 
 
 class Filler:
@@ -57,34 +58,42 @@ class Filler:
         return due[: self._settings.fills_at_once], min(max(pause_s, 0.0), self._settings.poll_s)
 
     async def _fill(self, due: list[Shard]) -> None:
-        read = await asyncio.gather(*map(self._read, due))
+        before = [shard.position or 0 for shard in due]
+        read = await asyncio.gather(*map(self._read, due, before))
         pages = [page for page in read if page is not None]
         if not pages:
             return
         reach("consumer.filled")
         async with self._delivery.under_way():
             await self._delivery.apply(pages)
-        for shard, page in zip(due, read, strict=True):
+        for shard, page, position in zip(due, read, before, strict=True):
             if page is not None and self._board.get(shard.number) is shard:
-                self._account(shard, page)
+                self._account(shard, position)
 
-    async def _read(self, shard: Shard) -> Page | None:
+    async def _read(self, shard: Shard, position: int) -> Page | None:
+        """The next page, which begins with the event that was applied last.
+
+        Its hash is compared once more: what follows another history would otherwise look like ours.
+        """
         try:
-            return await self._feed.read_shard(
-                shard.number,
-                after=shard.position or 0,
-                limit=self._settings.fill_events,
-                wanted=self._wanted,
-            )
+            try:
+                return await self._page(shard.number, max(0, position - 1))
+            except (FeedHistoryDetached, HistoryDetached):
+                return await self._page(shard.number, position)  # that one has gone, perhaps no others
         except PASSING as error:
             self._observer.trouble("feed", error)
             self._postpone(shard)
             return None
 
-    def _account(self, shard: Shard, page: Page) -> None:
-        if (shard.position or 0) > page.after:
+    async def _page(self, number: int, after: int) -> Page:
+        limit = min(self._settings.fill_events + 1, LARGEST_PAGE_EVENTS)
+        return await self._feed.read_shard(number, after=after, limit=limit, wanted=self._wanted)
+
+    def _account(self, shard: Shard, before: int) -> None:
+        came = (shard.position or 0) - before
+        if came > 0:
             shard.fill_tries = 0
-            self._observer.filled(shard.number, page.through - page.after)
+            self._observer.filled(shard.number, came)
         else:
             # Kafka had more than the log has, or whoever answers is behind: in an epoch that is over, say.
             self._postpone(shard)

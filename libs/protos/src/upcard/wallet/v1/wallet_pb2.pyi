@@ -1106,7 +1106,7 @@ class GetStatementRequest(_message.Message):
 
     @_builtins.property
     def until(self) -> _timestamp_pb2.Timestamp:
-        """Up to here, which is not in it. Not later than now: a period that goes on has no closing balance."""
+        """Up to here, which is not in it. A period is final half a minute after its end."""
 
     def __init__(
         self,
