@@ -43,14 +43,15 @@ def kind_of(error: BaseException, *, lost: bool) -> Kind:
     """The kind of an error, given whether the connection was lost with it."""
     if isinstance(error, _AWAY) and not (lost and isinstance(error, asyncpg.PostgresConnectionError)):
         return Kind.AWAY
-    if lost:
+    # A session that was cut in the middle of an answer may say so in this way alone.
+    if lost or isinstance(error, asyncpg.InternalClientError):
         return Kind.LOST
     return Kind.CLASH if isinstance(error, _CLASH) else Kind.FAULT
 
 
 def passes(error: BaseException) -> bool:
     """Whether an error met while reading is one that passes by itself."""
-    if isinstance(error, (asyncpg.InterfaceError, OSError, TimeoutError)):
+    if isinstance(error, (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)):
         return True
     return kind_of(error, lost=False) is not Kind.FAULT
 

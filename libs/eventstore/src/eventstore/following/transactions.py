@@ -18,7 +18,13 @@ from eventstore.postgres.connections import Connection, Pool
 T = TypeVar("T")
 
 ROLLBACK_TIMEOUT_S: Final = 2.0
-_UNREACHABLE: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+_UNREACHABLE: Final = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
+    OSError,
+    TimeoutError,
+)
 
 
 class Fault(Exception):

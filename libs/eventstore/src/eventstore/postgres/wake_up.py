@@ -19,7 +19,13 @@ from eventstore.postgres.connections import Connection, Pool
 CHANNEL: Final = "eventstore_appended"
 """The payload is the numbers of the shards appended to, with commas between."""
 
-_UNREACHABLE: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+_UNREACHABLE: Final = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
+    OSError,
+    TimeoutError,
+)
 
 
 class Notifier:

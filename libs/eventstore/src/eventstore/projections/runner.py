@@ -81,7 +81,14 @@ async def run_projection(
         try:
             with contextlib.suppress(FollowerStopped):
                 await run.follow()
-        except (DatabaseAway, Gap, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        except (
+            DatabaseAway,
+            Gap,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+            OSError,
+        ) as error:
             # The database was away; or a position was set back by hand, and the subscription is ahead of it.
             tried = 1 if run.progressed else tried + 1
             if tried >= running.tries or not (isinstance(error, FollowingError) or passes(error)):

@@ -17,6 +17,7 @@ PASSING: Final = (
     DatabaseAway,
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
     KafkaError,
     OSError,
     TimeoutError,

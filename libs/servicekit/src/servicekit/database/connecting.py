@@ -19,7 +19,13 @@ from servicekit.lifecycle.exits import StartRefused
 from servicekit.settings import DatabaseSettings
 from servicekit.tracing import enabled, trace_queries
 
-UNREACHABLE: Final = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError, TimeoutError)
+UNREACHABLE: Final = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
+    OSError,
+    TimeoutError,
+)
 # It will not get better by waiting: somebody has to change something.
 _REFUSED: Final = (
     asyncpg.InvalidAuthorizationSpecificationError,  # a wrong password is one
