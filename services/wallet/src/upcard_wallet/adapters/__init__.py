@@ -1,0 +1,1 @@
+"""What the wallet stands on: its database, partners, and others outside."""

@@ -1,0 +1,198 @@
+"""Puts the wallet together: the stages in their order, each with what it stands on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Final
+
+from eventstore import EventFilter
+from eventstore.following import OWN, Applier, Handler
+from eventstore.postgres import Pool, PostgresEventStore
+from messaging.consumer import Consumer, ConsumerSettings
+from messaging.consumer.metrics import ConsumerMetrics, Measured
+from messaging.consumer.tracing import traced
+from messaging.dead_letters.sender import DeadLetterSender
+from messaging.feed import FEED, GrpcFeed, LogFeed, PostgresEnds, exposed_feed
+from messaging.migrations import COMPONENT as MESSAGING
+from messaging.migrations import messaging_migrations
+from messaging.relay import Relay, RelaySettings
+from messaging.topics import topic_of
+from servicekit.database import Component, FollowerMetrics, event_log, start_database
+from servicekit.grpc import for_services, open_channel, start_grpc
+from servicekit.health import below
+from servicekit.lifecycle import Service
+from upcard_wallet.adapters.internal_purse import InternalPurse
+from upcard_wallet.adapters.metrics import PartnerMetrics, RelayMetrics, WalletMetrics
+from upcard_wallet.adapters.postgres import PostgresLedger
+from upcard_wallet.adapters.postgres.adjustments import AdjustmentTables
+from upcard_wallet.adapters.seamless.asking import PartnerAt
+from upcard_wallet.adapters.seamless.http_partner import HttpPartner
+from upcard_wallet.adapters.seamless.purse import SeamlessPurse
+from upcard_wallet.adapters.seamless.settings import PartnerSettings
+from upcard_wallet.adapters.seamless.work import SeamlessWork
+from upcard_wallet.app.hold_records import Records
+from upcard_wallet.app.purse import Purse, PurseKind
+from upcard_wallet.app.recording import Recorder
+from upcard_wallet.app.wallet import Wallet
+from upcard_wallet.entrypoints.consumer import BONUS_EVENTS, TABLE_EVENTS, bonus_handler, table_handler
+from upcard_wallet.entrypoints.grpc import WALLET_ERRORS, Desk, exposed_wallet
+from upcard_wallet.entrypoints.own_log import OwnLog
+from upcard_wallet.entrypoints.upkeep import Upkeep
+from upcard_wallet.migrations import COMPONENT, wallet_migrations
+from upcard_wallet.projections.audit import FOLLOWER, Audit
+from upcard_wallet.settings import WalletSettings
+
+NAME: Final = "wallet"
+"""The service's name: its topic, its feed, its audience."""
+
+_READERS: Final = ("table", "bonus", "history", "gateway")
+"""Services that may read the wallet's log."""
+
+
+async def main(service: Service[WalletSettings]) -> None:
+    """Start everything; the calls last, so that they are stopped first."""
+    settings = service.settings
+    components = [
+        event_log(),
+        Component(MESSAGING, messaging_migrations()),
+        Component(COMPONENT, wallet_migrations()),
+    ]
+    pool = await start_database(service, settings, components)
+    store = await service.start("event store", PostgresEventStore(pool))
+    partners = await _start_partners(service)
+    purses: dict[PurseKind, Purse] = {}
+    wallet = Wallet(PostgresLedger(), purses, Recorder(), WalletMetrics())
+    records = Records(wallet)
+    purses["internal"] = InternalPurse(pool, records, store.announce)
+    seamless = await service.start(
+        "seamless purse",
+        SeamlessPurse(pool, records, partners, observer=PartnerMetrics(), announce=store.announce),
+    )
+    purses["seamless"] = seamless
+    await service.run("partners", SeamlessWork(seamless).run, stop_within_s=15.0)
+    await _start_upkeep(service, wallet, pool, store)
+    await _start_relay(service, pool)
+    metrics = ConsumerMetrics()
+    for source, address, handler, wanted in _sources(settings, wallet):
+        await _follow(service, pool, store, metrics, source, address, traced(handler), wanted)
+    desk = Desk(wallet, AdjustmentTables(), pool, store.announce)
+    feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
+    await start_grpc(
+        service,
+        settings.grpc,
+        [exposed_wallet(desk), feed],
+        verifier=settings.verifier(NAME),
+        known_errors=WALLET_ERRORS,
+    )
+
+
+async def _start_partners(service: Service[WalletSettings]) -> Mapping[str, PartnerAt]:
+    """The seamless operators' wallets, each with a session of its own."""
+    settings = service.settings
+    how = PartnerSettings(
+        bets_at_once=settings.partner_bets_at_once,
+        queue_timeout_s=settings.partner_timeout_s,
+        park_after_s=settings.partner_park_after_s,
+    )
+    stack = await service.start("partners' sessions", AsyncExitStack())
+    found: dict[str, PartnerAt] = {}
+    for operator, address in settings.partners.items():
+        secret = settings.partner_secrets[operator].get_secret_value().encode()
+        connections = how.bets_at_once + how.queue_at_once
+        partner = await stack.enter_async_context(HttpPartner(address, secret, connections=connections))
+        found[operator] = PartnerAt(partner, how)
+    return found
+
+
+async def _start_upkeep(
+    service: Service[WalletSettings], wallet: Wallet, pool: Pool, store: PostgresEventStore
+) -> None:
+    settings = service.settings
+    audit = Audit()
+    applier = Applier(pool, FOLLOWER, OWN, audit.handle, observer=FollowerMetrics())
+    follow = OwnLog(store, applier, EventFilter(categories=frozenset({"account"})))
+    upkeep = Upkeep(
+        pool, wallet, audit, store.announce, settings.upkeep_interval_s, settings.holds_age_alarm_s
+    )
+    await service.run("audit", follow.run)
+    await service.run("upkeep", upkeep.run)
+
+
+async def _start_relay(service: Service[WalletSettings], pool: Pool) -> None:
+    settings = service.settings
+    relay = Relay(
+        pool,
+        settings.kafka(service.instance),
+        NAME,
+        topic=settings.named(topic_of(NAME)),
+        settings=RelaySettings(topics=settings.topics()),
+        observer=RelayMetrics(),
+        holder=service.instance,
+    )
+    await service.run("relay", relay.run, stop_within_s=12.0)
+
+
+def _sources(settings: WalletSettings, wallet: Wallet) -> list[tuple[str, str, Handler, EventFilter]]:
+    """Whose events are followed: name, address, what they do, which of them."""
+    found = [("table", settings.table_address, table_handler(wallet), TABLE_EVENTS)]
+    if settings.bonus_address is not None:
+        found.append(("bonus", settings.bonus_address, bonus_handler(wallet), BONUS_EVENTS))
+    return found
+
+
+async def _follow(  # noqa: PLR0913, PLR0917 - put together in one place only
+    service: Service[WalletSettings],
+    pool: Pool,
+    store: PostgresEventStore,
+    metrics: ConsumerMetrics,
+    source: str,
+    address: str,
+    handler: Handler,
+    wanted: EventFilter,
+) -> None:
+    """Consume another service's events: from Kafka, and over its feed what Kafka does not bring."""
+    settings = service.settings
+    kafka = settings.kafka(service.instance)
+    topic = settings.named(topic_of(source))
+    channel = await service.start(
+        f"feed of {source}",
+        open_channel(address, audience=source, services=[FEED], settings=settings.calls),
+    )
+    measured = Measured(metrics, NAME, source)
+    consumer = Consumer(
+        Applier(pool, NAME, source, handler, store=store, observer=FollowerMetrics()),
+        GrpcFeed(channel, source),
+        kafka,
+        topic=topic,
+        group=settings.named(f"{NAME}-{source}"),
+        wanted=wanted,
+        topic_settings=settings.topics(),
+        settings=ConsumerSettings(fetch_max_wait_ms=settings.kafka_fetch_wait_ms),
+        observer=measured,
+        dead_letters=DeadLetterSender(pool, kafka, NAME, source, topic=topic),
+    )
+    measured.watch(consumer)
+
+    async def run(ending: asyncio.Event) -> None:
+        running = asyncio.create_task(consumer.run())
+        stopping = asyncio.create_task(ending.wait())
+        try:
+            await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+            consumer.stop()
+            await running
+        finally:
+            for task in (running, stopping):
+                task.cancel()
+            await asyncio.gather(running, stopping, return_exceptions=True)
+
+    await service.run(f"consumer of {source}", run, stop_within_s=20.0)
+    service.readiness.add(
+        below(
+            f"consumer of {source}",
+            lambda: consumer.status.lag or 0,
+            settings.consumer_lag_max_events,
+            what="events behind",
+        )
+    )

@@ -1,0 +1,15 @@
+"""Named points of the wallet's calls and its consumers, where a test may kill the process."""
+
+from typing import Final
+
+from eventstore.faults import reach
+
+__all__ = ["POINTS", "reach"]
+
+POINTS: Final = frozenset(
+    {
+        "wallet.call.before_commit",  # effect, answer and events are written, not committed
+        "wallet.call.committed",  # they are, and the caller does not know
+        "wallet.holds.placed",  # holds are durable, their call's answer is not kept
+    }
+)

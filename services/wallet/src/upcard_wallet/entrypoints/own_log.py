@@ -1,0 +1,96 @@
+"""Following the wallet's own log, from its positions: what the audit runs on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import structlog
+
+from eventstore import EventFilter
+from eventstore.coordination.outages import PASSING
+from eventstore.events import ShardPage
+from eventstore.following import Applier, DatabaseAway, FollowerStopped, Gap
+from eventstore.following.buffer import PageBuffer
+from eventstore.port import Reader
+from eventstore.streams import SHARDS
+
+_ALL_SHARDS = tuple(range(SHARDS))
+_EVENTS_MAX = 500
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 10.0
+_LOOK_EVERY_S = 1.0
+
+_log = structlog.get_logger("upcard_wallet.own_log")
+
+
+class OwnLog:
+    """Runs an applier of this database's log until told to end; outages are waited for.
+
+    It may be run by every instance at once: nothing has its effect twice.
+    """
+
+    def __init__(self, store: Reader, applier: Applier, wanted: EventFilter) -> None:
+        self._store = store
+        self._applier = applier
+        self._wanted = wanted
+        self._progressed = False
+
+    async def run(self, ending: asyncio.Event) -> None:
+        """Apply what is there and what comes; a follower that was stopped waits to be resumed."""
+        following = asyncio.create_task(self._patiently())
+        stopped = asyncio.create_task(ending.wait())
+        try:
+            await asyncio.wait([following, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if following.done():
+                following.result()
+        finally:
+            for task in (following, stopped):
+                task.cancel()
+            await asyncio.wait([following, stopped])
+
+    async def _patiently(self) -> None:
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            self._progressed = False
+            try:
+                await self._follow()
+            except FollowerStopped:
+                pause_s = _LOOK_EVERY_S
+            except (DatabaseAway, Gap, *PASSING) as error:
+                _log.warning(
+                    "the own log cannot be followed now",
+                    follower=self._applier.follower,
+                    why=type(error).__name__,
+                )
+            if self._progressed:
+                pause_s = _FIRST_PAUSE_S
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    async def _follow(self) -> None:
+        positions = await self._applier.positions(_ALL_SHARDS)
+        await self._applier.retry_parked()
+        after = {shard: one.position for shard, one in positions.items()}
+        buffer = PageBuffer(after, events_max=_EVENTS_MAX)
+        async with self._store.subscribe(after, wanted=self._wanted) as pages:
+            reading = asyncio.create_task(_read(pages, buffer))
+            try:
+                while True:
+                    taken = await buffer.take(_LOOK_EVERY_S)
+                    if taken:
+                        await self._applier.apply(taken)
+                        self._progressed = True
+                    else:
+                        await self._applier.retry_parked()
+            finally:
+                reading.cancel()
+                await asyncio.wait([reading])
+
+
+async def _read(pages: AsyncIterator[ShardPage], buffer: PageBuffer) -> None:
+    try:
+        async for page in pages:
+            await buffer.put(page)
+    except Exception as error:  # noqa: BLE001 - whoever applies raises it
+        await buffer.fail(error)

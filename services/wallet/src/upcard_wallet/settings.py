@@ -1,0 +1,124 @@
+"""The wallet's settings, read from the environment (`UPCARD_…`) and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
+
+from messaging.broker import BrokerSettings as Kafka
+from messaging.topics import TopicSettings
+from servicekit.grpc import GrpcSettings
+from servicekit.settings import BrokerSettings, DatabaseSettings, ServiceSettings
+from upcard_wallet.domain.ids import is_opaque_id
+
+_ADDRESS: Final = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+_SHORTEST_SECRET: Final = 16
+Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+
+
+class WalletSettings(ServiceSettings, DatabaseSettings, BrokerSettings, GrpcSettings):
+    """Everything that a wallet can be told."""
+
+    kafka_idempotent_producer: bool = Field(
+        default=True,
+        description="whether the broker takes idempotent producers, which the embedded one does not",
+    )
+    kafka_replicas: int = Field(default=3, ge=1, le=10, description="copies of each topic")
+    kafka_replicas_in_sync: int = Field(
+        default=2, ge=1, le=10, description="copies that have to agree before an event counts as published"
+    )
+    kafka_fetch_wait_ms: int = Field(
+        default=500,
+        ge=1,
+        le=30_000,
+        description="how long a broker may wait for something new; 20 for the embedded one",
+    )
+
+    kafka_namespace: str = Field(
+        default="",
+        description="put before the names of topics and groups where installations share brokers",
+    )
+
+    table_address: str = Field(description="host:port of the table service, whose events are followed")
+    bonus_address: str | None = Field(
+        default=None, description="host:port of the bonus service; without it no jackpots and free bets"
+    )
+
+    partners: dict[str, str] = Field(
+        default_factory=dict,
+        description='addresses of seamless operators\' wallets as JSON, such as {"op1": "https://wallet.example/v1"}',
+    )
+    partner_secrets: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description='what calls to them are signed with, as JSON, such as {"op1": "16 characters or more"}',
+    )
+    partner_bets_at_once: int = Field(
+        default=64, ge=1, le=10_000, description="bets that one partner is asked for at the same time"
+    )
+    partner_timeout_s: Seconds = Field(
+        default=5.0, description="the longest that a win or a rollback may take, in seconds"
+    )
+    partner_park_after_s: Annotated[float, Field(ge=43_200, le=2_592_000)] = Field(
+        default=43_200.0,
+        description="for how long a partner that fails is tried, in seconds, 12 hours or more",
+    )
+
+    holds_age_alarm_s: Seconds = Field(
+        default=600.0, description="for how long a hold may be open before it is worth an alarm, in seconds"
+    )
+    upkeep_interval_s: Seconds = Field(
+        default=1.0, description="how often totals are moved on and figures are looked up, in seconds"
+    )
+
+    @field_validator("kafka_replicas_in_sync")
+    @classmethod
+    def _in_sync(cls, value: int, others: ValidationInfo) -> int:
+        copies = others.data.get("kafka_replicas")
+        if copies is not None and value > copies:
+            raise ValueError(f"it is more than UPCARD_KAFKA_REPLICAS, which is {copies}")
+        return value
+
+    @field_validator("kafka_namespace")
+    @classmethod
+    def _namespace(cls, value: str) -> str:
+        if value and not is_opaque_id(value):
+            raise ValueError("it has to have letters, digits, - and _ only")
+        return value
+
+    @field_validator("partners")
+    @classmethod
+    def _partners(cls, value: dict[str, str]) -> dict[str, str]:
+        for operator, address in value.items():
+            if not is_opaque_id(operator):
+                raise ValueError("each operator has to be an opaque id")
+            if not _ADDRESS.fullmatch(address):
+                raise ValueError(
+                    "each address has to begin with https:// or http://, without name and password"
+                )
+        return value
+
+    @field_validator("partner_secrets")
+    @classmethod
+    def _secrets(cls, value: dict[str, SecretStr], others: ValidationInfo) -> dict[str, SecretStr]:
+        partners = others.data.get("partners")
+        if partners is not None and set(partners) != set(value):
+            raise ValueError("it has to have a secret for each operator of UPCARD_PARTNERS, and no others")
+        if any(len(secret.get_secret_value()) < _SHORTEST_SECRET for secret in value.values()):
+            raise ValueError(f"each secret has to have {_SHORTEST_SECRET} characters or more")
+        return value
+
+    def kafka(self, client_id: str) -> Kafka:
+        """How the broker is reached."""
+        return Kafka.of_service(self, client_id=client_id, idempotent_producer=self.kafka_idempotent_producer)
+
+    def named(self, name: str) -> str:
+        """The name of a topic or group in this installation."""
+        return f"{self.kafka_namespace}.{name}" if self.kafka_namespace else name
+
+    def topics(self) -> TopicSettings:
+        """How topics are made that are missing."""
+        return TopicSettings(
+            replication_factor=self.kafka_replicas, min_insync_replicas=self.kafka_replicas_in_sync
+        )
