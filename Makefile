@@ -12,8 +12,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 # Every folder with Python in it; benchmarks is looked for, so that a copy without it works.
 SOURCES := libs services tests tools $(if $(wildcard benchmarks/*.py),benchmarks)
-# Processes for tests: all cores, but no more than 8.
-JOBS ?= auto
+# Processes for tests: twice the cores, since they often wait for servers, but no more than 8.
+JOBS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 PARALLEL := -n $(JOBS) --maxprocesses=8 --dist=worksteal
 # Where the tests' servers come from: embedded, native or containers (docs/stack.md).
 LANE ?= $(or $(UPCARD_LANE),embedded)
@@ -81,11 +81,15 @@ stack: $(VENV)/installed ## Keep PostgreSQL and Kafka running and print their ad
 
 .PHONY: native
 native: $(VENV)/installed ## What has to hold on every lane, on Apache Kafka; needs Java and Maven
-	UPCARD_LANE=native $(PYTEST) -n 2 --dist=loadfile -m "not exhaustive and not packaging" tests/stack/test_kafka.py $(LANE_SUITES) $(ARGS)
+	UPCARD_LANE=native $(PYTEST) -n 2 --dist=loadfile -m "not exhaustive and not packaging and not soak" tests/stack/test_kafka.py $(LANE_SUITES) $(ARGS)
 
 .PHONY: containers
 containers: $(VENV)/installed ## The same in containers; needs a Docker engine
 	UPCARD_LANE=containers $(PYTEST) -n 2 --dist=loadfile $(LANE_SUITES) $(ARGS)
+
+.PHONY: faults
+faults: $(VENV)/installed ## Kill processes and servers at every named point; each event and amount is there once
+	$(PYTEST) $(PARALLEL) -m faults $(ARGS)
 
 .PHONY: soak
 soak: $(VENV)/installed ## Faults for as long as you like (SOAK_S=600): kills, cuts and restarts under load, seeded

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no defect: no deadline for an example, no complaint about slow generation.
@@ -12,3 +14,26 @@ settings.register_profile(
 )
 settings.register_profile("search", settings.get_profile("repeatable"), derandomize=False, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+# Half a minute each, most of it waiting: they have a target and a lane of their own.
+FAULTS = (
+    "messaging/consumer/test_killed.py",
+    "messaging/relay/test_one_at_a_time.py",
+    "messaging/test_end_to_end.py",
+    "wallet/edges/test_killed.py",
+    "wallet/ledger/test_killed.py",
+    "wallet/ledger/test_random_lives.py",
+    "wallet/seamless/test_killed.py",
+    "wallet/seamless/test_random_lives.py",
+    "eventstore/following/test_random_lives.py",
+    "faults/test_everything_at_once.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of these files, before anything is chosen by marks."""
+    files = {Path(__file__).parent / name for name in FAULTS}
+    for item in items:
+        if item.path in files and item.get_closest_marker("soak") is None:
+            item.add_marker(pytest.mark.faults)
