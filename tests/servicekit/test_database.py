@@ -250,12 +250,14 @@ async def test_a_database_that_is_newer_or_other_is_not_ours(pool: Pool) -> None
 async def test_a_role_that_may_not_look_is_told_what_it_needs(stack: Stack, database: str) -> None:
     admin = await asyncpg.connect(changed(stack.addresses.admin_dsn, path=urlsplit(database).path))
     await admin.execute("CREATE ROLE kit_nobody LOGIN")
+    await admin.execute("REVOKE SELECT ON public.applied_migrations FROM PUBLIC")
     await admin.execute("SET ROLE kit_nobody")
     try:
         with pytest.raises(NotReady, match="grant it SELECT"):
             await require_migrated(admin, [event_log()])
     finally:
         await admin.execute("RESET ROLE")
+        await admin.execute("GRANT SELECT ON public.applied_migrations TO PUBLIC")
         await admin.execute("DROP ROLE kit_nobody")
         await admin.close()
 
