@@ -25,7 +25,14 @@ FAULTS = (
     "wallet/ledger/test_random_lives.py",
     "wallet/seamless/test_killed.py",
     "wallet/seamless/test_random_lives.py",
+    "eventstore/following/test_away.py",
+    "eventstore/following/test_killed.py",
     "eventstore/following/test_random_lives.py",
+    "eventstore/projections/test_rebuild_killed.py",
+    "eventstore/test_killed_appender.py",
+    "eventstore/test_server_killed.py",
+    "messaging/consumer/test_servers_away.py",
+    "messaging/relay/test_failures.py",
     "faults/test_everything_at_once.py",
 )
 
