@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ settings.register_profile(
 )
 settings.register_profile("search", settings.get_profile("repeatable"), derandomize=False, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+# A shell starts what runs in its background with SIGINT ignored, and whatever that starts inherits it: the
+# programs that tests interrupt would never hear of it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Half a minute each, most of it waiting: they have a target and a lane of their own.
 FAULTS = (
