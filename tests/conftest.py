@@ -35,6 +35,7 @@ FAULTS = (
     "eventstore/following/test_killed.py",
     "eventstore/following/test_random_lives.py",
     "eventstore/projections/test_rebuild_killed.py",
+    "eventstore/projections/test_runner_killed.py",
     "eventstore/test_killed_appender.py",
     "eventstore/test_server_killed.py",
     "messaging/consumer/test_servers_away.py",

@@ -8,6 +8,8 @@ import signal
 import sys
 from uuid import UUID
 
+import asyncpg
+
 from eventstore import Expect, NewEvent
 from eventstore.faults import arm
 from eventstore.postgres import PostgresEventStore, open_pool
@@ -24,6 +26,16 @@ def event_of(stream: str, number: int) -> NewEvent:
     )
 
 
+async def cut_sessions(dsn: str) -> None:
+    """Have the server end this program's other sessions, so that answers are lost."""
+    connection = await asyncpg.connect(dsn)
+    await connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'doomed' AND datname = current_database()"
+    )
+    await connection.close()
+
+
 async def main(dsn: str, die_at: str, after: int) -> None:
     """Append everything, an event an append, and say what was answered; die at the n-th such point."""
     reached = 0
@@ -36,6 +48,8 @@ async def main(dsn: str, die_at: str, after: int) -> None:
 
     async def call(store: PostgresEventStore, stream: str) -> None:
         for number in range(1, EACH + 1):
+            if die_at == "append.unknown":
+                await cut_sessions(dsn)
             appended = await store.append(stream, [event_of(stream, number)], expected=Expect.ANY)
             print(stream, number, appended.first_position, flush=True)  # noqa: T201 - the test reads it
 

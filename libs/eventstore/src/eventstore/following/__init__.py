@@ -12,6 +12,7 @@ from eventstore.following.errors import (
 )
 from eventstore.following.handler import Announcer, Handler
 from eventstore.following.heads import AskHash, AskHeads, HeadsChecked, SourceHead, check_heads
+from eventstore.following.live import LiveFollower
 from eventstore.following.observer import Observer, Silent
 from eventstore.following.pages import OWN, Applied, Page, Position
 from eventstore.following.parked import (
@@ -45,6 +46,7 @@ __all__ = [
     "Handler",
     "HandlerUnfit",
     "HeadsChecked",
+    "LiveFollower",
     "Observer",
     "Page",
     "ParkedStream",

@@ -2,15 +2,14 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import asyncpg
 
-from eventstore.events import RecordedEvent, ShardPage
+from eventstore.events import RecordedEvent
 from eventstore.following import (
     OWN,
     Applier,
@@ -18,10 +17,10 @@ from eventstore.following import (
     FollowerStopped,
     FollowingError,
     Gap,
+    LiveFollower,
     Observer,
     Policy,
 )
-from eventstore.following.buffer import PageBuffer
 from eventstore.following.failures import passes
 from eventstore.following.policy import DEFAULT_POLICY
 from eventstore.port import PAGE_EVENTS, Reader
@@ -75,12 +74,20 @@ async def run_projection(
     """
     handler = partial(handle_in, projection, projection.name)
     applier = Applier(pool, projection.name, OWN, handler, policy=running.policy, observer=observer)
-    run = _Run(store, applier, projection, shards, running)
+    live = LiveFollower(
+        store,
+        applier,
+        shards=shards,
+        events_max=running.policy.batch_max,
+        look_interval_s=running.look_interval_s,
+        wanted=projection.wanted,
+        page=running.page,
+    )
     tried = 0
     while True:
         try:
             with contextlib.suppress(FollowerStopped):
-                await run.follow()
+                await live.follow()
         except (
             DatabaseAway,
             Gap,
@@ -90,64 +97,8 @@ async def run_projection(
             OSError,
         ) as error:
             # The database was away; or a position was set back by hand, and the subscription is ahead of it.
-            tried = 1 if run.progressed else tried + 1
+            tried = 1 if live.progressed else tried + 1
             if tried >= running.tries or not (isinstance(error, FollowingError) or passes(error)):
                 raise
             await asyncio.sleep(running.policy.pause_s(tried))
-        run.progressed = False
-
-
-class _Run:
-    """One projection that is being run."""
-
-    def __init__(
-        self,
-        store: Reader,
-        applier: Applier,
-        projection: Projection,
-        shards: Collection[int],
-        running: Running,
-    ) -> None:
-        self._store = store
-        self._applier = applier
-        self._projection = projection
-        self._shards = shards
-        self._running = running
-        self.progressed = False
-
-    async def follow(self) -> None:
-        """Subscribe from where the positions are, apply what comes, for ever; if stopped, wait a little."""
-        positions = await self._applier.positions(self._shards)
-        if any(one.stopped for one in positions.values()):
-            await self._applier.retry_parked(self._shards)  # perhaps just what is in the way
-            await asyncio.sleep(self._running.look_interval_s)
-            return
-        after = {shard: one.position for shard, one in positions.items()}
-        buffer = PageBuffer(after, events_max=self._running.policy.batch_max)
-        subscription = self._store.subscribe(after, page=self._running.page, wanted=self._projection.wanted)
-        async with subscription as pages:
-            reading = asyncio.create_task(_read(pages, buffer), name=f"{self._projection.name} reading")
-            try:
-                await self._apply(buffer)
-            finally:
-                reading.cancel()
-                await asyncio.wait([reading])
-
-    async def _apply(self, buffer: PageBuffer) -> None:
-        looked = 0.0
-        while True:
-            pages = await buffer.take(self._running.look_interval_s)
-            if pages:
-                await self._applier.apply(pages)
-                self.progressed = True
-            if time.monotonic() - looked >= self._running.look_interval_s:
-                await self._applier.retry_parked(self._shards)
-                looked = time.monotonic()
-
-
-async def _read(pages: AsyncIterator[ShardPage], buffer: PageBuffer) -> None:
-    try:
-        async for page in pages:
-            await buffer.put(page)
-    except Exception as error:  # noqa: BLE001 - whoever applies raises it
-        await buffer.fail(error)
+        live.progressed = False

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import structlog
 
 from eventstore import EventFilter
 from eventstore.coordination.outages import PASSING
-from eventstore.events import ShardPage
-from eventstore.following import Applier, DatabaseAway, FollowerStopped, Gap
-from eventstore.following.buffer import PageBuffer
+from eventstore.following import Applier, DatabaseAway, FollowerStopped, Gap, LiveFollower
 from eventstore.port import Reader
 from eventstore.streams import SHARDS
 
-_ALL_SHARDS = tuple(range(SHARDS))
 _EVENTS_MAX = 500
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 10.0
@@ -31,10 +27,15 @@ class OwnLog:
     """
 
     def __init__(self, store: Reader, applier: Applier, wanted: EventFilter) -> None:
-        self._store = store
-        self._applier = applier
-        self._wanted = wanted
-        self._progressed = False
+        self._follower = applier.follower
+        self._live = LiveFollower(
+            store,
+            applier,
+            shards=range(SHARDS),
+            events_max=_EVENTS_MAX,
+            look_interval_s=_LOOK_EVERY_S,
+            wanted=wanted,
+        )
 
     async def run(self, ending: asyncio.Event) -> None:
         """Apply what is there and what comes; a follower that was stopped waits to be resumed."""
@@ -52,45 +53,18 @@ class OwnLog:
     async def _patiently(self) -> None:
         pause_s = _FIRST_PAUSE_S
         while True:
-            self._progressed = False
+            self._live.progressed = False
             try:
-                await self._follow()
+                await self._live.follow()
             except FollowerStopped:
                 pause_s = _LOOK_EVERY_S
             except (DatabaseAway, Gap, *PASSING) as error:
                 _log.warning(
                     "the own log cannot be followed now",
-                    follower=self._applier.follower,
+                    follower=self._follower,
                     why=type(error).__name__,
                 )
-            if self._progressed:
+            if self._live.progressed:
                 pause_s = _FIRST_PAUSE_S
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-
-    async def _follow(self) -> None:
-        positions = await self._applier.positions(_ALL_SHARDS)
-        await self._applier.retry_parked()
-        after = {shard: one.position for shard, one in positions.items()}
-        buffer = PageBuffer(after, events_max=_EVENTS_MAX)
-        async with self._store.subscribe(after, wanted=self._wanted) as pages:
-            reading = asyncio.create_task(_read(pages, buffer))
-            try:
-                while True:
-                    taken = await buffer.take(_LOOK_EVERY_S)
-                    if taken:
-                        await self._applier.apply(taken)
-                        self._progressed = True
-                    else:
-                        await self._applier.retry_parked()
-            finally:
-                reading.cancel()
-                await asyncio.wait([reading])
-
-
-async def _read(pages: AsyncIterator[ShardPage], buffer: PageBuffer) -> None:
-    try:
-        async for page in pages:
-            await buffer.put(page)
-    except Exception as error:  # noqa: BLE001 - whoever applies raises it
-        await buffer.fail(error)
