@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-import grpc
+import grpc.aio
 
+from servicekit.grpc import failure_of
 from tests.wallet.edges.client import TIMEOUT_S, Client, fresh, new_round, refused
 from upcard.wallet.v1 import wallet_pb2 as pb
 from upcard_wallet.domain.ids import hold_id
@@ -56,6 +57,23 @@ async def test_a_batch_with_a_used_request_id_is_refused(client: Client) -> None
     answer = await refused(client.stub.PlaceHolds(other, timeout=TIMEOUT_S))
     assert answer == (grpc.StatusCode.INVALID_ARGUMENT, "request_id_reused")
     assert await client.has() == (90, 10)
+
+
+async def test_of_two_batches_at_once_with_one_request_id_only_one_is_held(client: Client) -> None:
+    await client.funded(100)
+    request_id, name = fresh(), new_round()
+    batches = [
+        pb.PlaceHoldsRequest(request_id=request_id, commands=[client.bet(name, 10 + n)]) for n in range(8)
+    ]
+    answers = await asyncio.gather(
+        *(client.stub.PlaceHolds(batch, timeout=TIMEOUT_S) for batch in batches), return_exceptions=True
+    )
+    (placed,) = [answer for answer in answers if isinstance(answer, pb.PlaceHoldsResponse)]
+    assert [command.outcome for command in placed.commands] == [HELD]
+    reasons = {failure_of(answer).reason for answer in answers if isinstance(answer, grpc.aio.AioRpcError)}
+    assert reasons == {"request_id_reused"}
+    held = (await client.has())[1]
+    assert held in range(10, 18)
 
 
 async def test_a_bet_id_with_other_wagers_is_refused(client: Client) -> None:

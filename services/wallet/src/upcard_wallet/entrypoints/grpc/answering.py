@@ -16,6 +16,7 @@ from eventstore.answers import (
     Answer,
     AnswerExists,
     AnswerKey,
+    Fresh,
     NewAnswer,
     begin,
     digest,
@@ -166,6 +167,23 @@ async def find_answer(desk: Desk, request: Repeatable, kind: type[R]) -> R | Non
         return kind.FromString(found[key].checked(key, body)) if key in found else None
 
     return await _patiently(once)
+
+
+async def bind_request(desk: Desk, request: Repeatable) -> None:
+    """Bind a call's `request_id` to its body, durably, before any of its effects, which come apart.
+
+    Of two calls at once with one id and other bodies only one goes on. Raises RequestIdReused.
+    """
+    answered = key_of(request)
+    key = AnswerKey(answered.caller, f"{answered.method}, the body", answered.request_id)
+    body = body_digest_of(request)
+
+    async def once() -> None:
+        async with desk.pool.acquire() as connection, connection.transaction():
+            if isinstance(await begin(connection, key, body), Fresh):
+                await finish(connection, key, b"bound")
+
+    await _patiently(once)
 
 
 async def keep_answer(desk: Desk, request: Repeatable, answer: R) -> R:

@@ -23,6 +23,7 @@ from upcard_wallet.entrypoints.grpc.accounts import moved_or_refused
 from upcard_wallet.entrypoints.grpc.answering import (
     Desk,
     answer_once,
+    bind_request,
     business_key_of,
     find_answer,
     fit_correlation_id,
@@ -61,6 +62,7 @@ class HoldCalls:
         answer = await find_answer(self._desk, request, pb.PlaceHoldsResponse)
         if answer is not None:
             return answer
+        await bind_request(self._desk, request)
         remaining_s = serving().remaining_s()
         deadline = asyncio.get_running_loop().time() + remaining_s - min(_MARGIN_S, remaining_s / 2)
         inherited = fit_correlation_id(correlation_id())
