@@ -48,6 +48,9 @@ FAULTS = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of these files, before anything is chosen by marks."""
     files = {Path(__file__).parent / name for name in FAULTS}
+    gone = sorted(str(path) for path in files if not path.exists())
+    if gone:
+        raise pytest.UsageError(f"tests/conftest.py marks files that are not there: {', '.join(gone)}")
     for item in items:
         if item.path in files and item.get_closest_marker("soak") is None:
             item.add_marker(pytest.mark.faults)

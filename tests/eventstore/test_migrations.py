@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
-from importlib.resources import files
 from pathlib import Path
 
 import asyncpg
@@ -27,13 +23,6 @@ from eventstore.migrations import (
 )
 from eventstore.postgres import Connection
 from tests.eventstore.schema_dump import DECLARED, dumped, migrated
-
-SQUAWK_LEAVES_OUT = (
-    "require-lock-timeout",  # the runner sets it
-    "require-statement-timeout",  # the runner lifts it: what may take long is said in the file
-    "prefer-bigint-over-int",  # a month is a small number
-    "prefer-bigint-over-smallint",  # so is a shard
-)
 
 
 @pytest.fixture
@@ -182,25 +171,3 @@ def test_other_files_in_a_folder_of_migrations_are_left_alone(tmp_path: Path) ->
     (tmp_path / "README.md").write_text("")
     (tmp_path / "0001_a.sql").write_text("SELECT 1")
     assert [one.name for one in load_migrations(tmp_path)] == ["a"]
-
-
-def test_squawk_finds_nothing_in_the_migrations() -> None:
-    squawk = Path(sys.executable).with_name("squawk")
-    if not squawk.exists() and shutil.which("squawk") is None:
-        pytest.fail("squawk-cli is not installed: make setup")
-    paths = sorted(str(one) for one in (files("eventstore.migrations") / "sql").iterdir())
-    ran = subprocess.run(
-        [
-            squawk,
-            "--assume-in-transaction",
-            "--pg-version=18.0",
-            "--reporter=gcc",
-            *(f"--exclude={rule}" for rule in SQUAWK_LEAVES_OUT),
-            *paths,
-        ],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=60,
-    )
-    assert (ran.returncode, ran.stdout.strip()) == (0, ""), ran.stdout + ran.stderr

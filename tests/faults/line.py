@@ -15,7 +15,7 @@ import asyncpg
 
 from eventstore import AppendFailed, Expect, NewEvent, OutcomeUnknown, Overloaded
 from eventstore.migrations import prepare_event_log
-from eventstore.postgres import Pool, PostgresEventStore, Retrying, StoreSettings, open_pool
+from eventstore.postgres import SESSION_LOST, Pool, PostgresEventStore, Retrying, StoreSettings, open_pool
 from messaging.migrations import prepare_messaging
 from stack import Stack
 from stack.names import fresh_name
@@ -102,7 +102,7 @@ class Appending:
         async def up() -> bool:
             try:
                 await self.store.stream_head(STREAMS[0])
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except (asyncpg.PostgresError, *SESSION_LOST):
                 return False
             return True
 
@@ -130,7 +130,8 @@ class Line:
 
     async def goes_on(self, more: int) -> None:
         """Wait until so many more events have had their effect."""
-        before = await self._answer(self.effects)
+        async with asyncio.timeout(RECOVERY_S):
+            before = await self._answer(self.effects)
 
         async def grown() -> bool:
             return await self._answer(self.effects) >= before + more
@@ -149,7 +150,7 @@ class Line:
         while True:
             try:
                 answer: int = await ask()  # type: ignore[misc]  # a coroutine function
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except (asyncpg.PostgresError, *SESSION_LOST):
                 await asyncio.sleep(0.05)
             else:
                 return answer

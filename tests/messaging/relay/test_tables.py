@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncIterator
-from importlib.resources import files
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -22,7 +18,6 @@ from stack import Stack
 from stack.names import fresh_name
 from stack.postgres.databases import with_database
 from tests.eventstore.test_append_only import as_role
-from tests.eventstore.test_migrations import SQUAWK_LEAVES_OUT
 from tests.messaging.relay.schema_dump import DECLARED, dumped
 
 
@@ -40,24 +35,6 @@ async def test_preparing_twice_changes_nothing(pool: Pool) -> None:
     async with pool.acquire() as connection:
         assert await prepare_messaging(connection) == ()
         assert await pending_migrations(connection, COMPONENT, messaging_migrations()) == ()
-
-
-def test_squawk_finds_nothing_in_the_migrations() -> None:
-    ran = subprocess.run(
-        [
-            Path(sys.executable).with_name("squawk"),
-            "--assume-in-transaction",
-            "--pg-version=18.0",
-            "--reporter=gcc",
-            *(f"--exclude={rule}" for rule in SQUAWK_LEAVES_OUT),
-            *sorted(str(one) for one in (files("messaging.migrations") / "sql").iterdir()),
-        ],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=60,
-    )
-    assert (ran.returncode, ran.stdout.strip()) == (0, ""), ran.stdout + ran.stderr
 
 
 @pytest.fixture

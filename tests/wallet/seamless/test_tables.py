@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from importlib.resources import files
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from tests.eventstore.test_migrations import SQUAWK_LEAVES_OUT
 from tests.wallet.ledger.world import ROUND_SETTLED, bet, settled
 from tests.wallet.seamless.world import SeamlessWorld
 from upcard_wallet.adapters.seamless.planning import Decision
 from upcard_wallet.adapters.seamless.queue import claim_due, note_decisions
-
-
-def test_squawk_finds_nothing_in_the_migration() -> None:
-    folder = files("upcard_wallet.migrations") / "sql"
-    ran = subprocess.run(
-        [
-            Path(sys.executable).with_name("squawk"),
-            "--assume-in-transaction",
-            "--pg-version=18.0",
-            "--reporter=gcc",
-            *(f"--exclude={rule}" for rule in SQUAWK_LEAVES_OUT),
-            str(folder / "0004_partner_calls.sql"),
-        ],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=60,
-    )
-    assert (ran.returncode, ran.stdout.strip()) == (0, ""), ran.stdout + ran.stderr
 
 
 async def test_an_answer_that_comes_after_its_claim_ran_out_changes_nothing(world: SeamlessWorld) -> None:

@@ -17,6 +17,7 @@ from typing import Final
 import asyncpg
 
 from eventstore.errors import EventStoreError
+from eventstore.postgres import SESSION_LOST
 
 GROUPS: Final = (
     "messaging.relay.commands",
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         status: int = asyncio.run(named.run(named))
-    except (CommandRefused, EventStoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+    except (CommandRefused, EventStoreError, asyncpg.PostgresError, *SESSION_LOST) as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 1
     return status

@@ -11,7 +11,7 @@ import asyncpg
 from eventstore.command_line import followers, parked, projections
 from eventstore.command_line.session import DSN_VARIABLE, CommandFailed, Session
 from eventstore.errors import EventStoreError
-from eventstore.postgres.connections import open_pool
+from eventstore.postgres.connections import SESSION_LOST, open_pool
 
 _DONE, _FAILED, _MISUSED = 0, 1, 2
 
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CommandFailed, LookupError, ValueError, EventStoreError) as problem:
         sys.stderr.write(f"{problem}\n")
         return _FAILED
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as problem:
+    except (asyncpg.PostgresError, *SESSION_LOST) as problem:
         # Addresses carry passwords: none is repeated.
         sys.stderr.write(f"The database: {type(problem).__name__}: {problem}\n")
         return _FAILED

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 
-from eventstore.postgres.connections import Connection, Pool
+from eventstore.postgres.connections import SESSION_LOST, Connection, Pool
 
 T = TypeVar("T")
 
@@ -23,10 +23,7 @@ PASSING: Final = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
     asyncpg.ReadOnlySQLTransactionError,  # it is a standby for the moment: a fail-over is under way
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    OSError,
-    TimeoutError,
+    *SESSION_LOST,
 )
 """The database is away, or too busy just now. Anything else is a mistake that trying again does not mend."""
 
@@ -43,13 +40,7 @@ async def bounded_call(
         connection = await pool.acquire()
         try:
             return await work(connection)
-        except (
-            asyncio.CancelledError,
-            asyncpg.InterfaceError,
-            asyncpg.InternalClientError,
-            OSError,
-            TimeoutError,
-        ):
+        except (asyncio.CancelledError, *SESSION_LOST):
             connection.terminate()
             raise
         finally:

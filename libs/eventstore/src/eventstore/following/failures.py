@@ -6,7 +6,7 @@ from typing import Final
 import asyncpg
 
 from eventstore.errors import VersionConflict
-from eventstore.postgres.connections import Connection
+from eventstore.postgres.connections import SESSION_LOST, Connection
 
 
 class Kind(enum.Enum):
@@ -51,7 +51,7 @@ def kind_of(error: BaseException, *, lost: bool) -> Kind:
 
 def passes(error: BaseException) -> bool:
     """Whether an error met while reading is one that passes by itself."""
-    if isinstance(error, (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)):
+    if isinstance(error, SESSION_LOST):
         return True
     return kind_of(error, lost=False) is not Kind.FAULT
 

@@ -13,18 +13,12 @@ from eventstore.following.errors import DatabaseAway, FollowingError
 from eventstore.following.failures import Kind, is_lost, kind_of
 from eventstore.following.observer import Observer
 from eventstore.following.policy import Policy
-from eventstore.postgres.connections import Connection, Pool
+from eventstore.postgres.connections import SESSION_LOST, Connection, Pool
 
 T = TypeVar("T")
 
 ROLLBACK_TIMEOUT_S: Final = 2.0
-_UNREACHABLE: Final = (
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
-    OSError,
-    TimeoutError,
-)
+_UNREACHABLE: Final = (asyncpg.PostgresError, *SESSION_LOST)
 
 
 class Fault(Exception):

@@ -2,7 +2,7 @@
 
 from eventstore.postgres.append_call import append_in_transaction
 from eventstore.postgres.batch_sender import Retrying
-from eventstore.postgres.connections import Connection, Pool, SessionLimits, open_pool
+from eventstore.postgres.connections import SESSION_LOST, Connection, Pool, SessionLimits, open_pool
 from eventstore.postgres.group_appender import AppenderLimits, GroupAppender
 from eventstore.postgres.holders import ShardHolder, shard_holders
 from eventstore.postgres.periods import (
@@ -16,6 +16,7 @@ from eventstore.postgres.periods import (
 from eventstore.postgres.store import PostgresEventStore, PostgresPrivateReader, StoreSettings
 
 __all__ = [
+    "SESSION_LOST",
     "AppenderLimits",
     "Connection",
     "GroupAppender",

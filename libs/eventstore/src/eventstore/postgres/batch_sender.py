@@ -16,7 +16,7 @@ from eventstore.errors import AppendFailed, EventStoreError, OutcomeUnknown, Sha
 from eventstore.events import Appended
 from eventstore.faults import reach
 from eventstore.postgres.append_call import Busy, append_requests
-from eventstore.postgres.connections import Connection, Pool
+from eventstore.postgres.connections import SESSION_LOST, Connection, Pool
 from eventstore.postgres.pending import Pending
 from eventstore.private import Keyring
 
@@ -28,11 +28,7 @@ _LOST: Final = (
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    ConnectionError,
-    TimeoutError,
-    OSError,
+    *SESSION_LOST,
 )
 
 # The server rolled it back to get two transactions out of each other's way.

@@ -1,7 +1,7 @@
 """Connections with the limits that keep one stuck session from stopping everyone."""
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
@@ -11,6 +11,18 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProx
 """A connection, from a pool or not."""
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
+
+
+SESSION_LOST: Final = (
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # cut in the middle of an answer
+    OSError,
+    TimeoutError,
+)
+"""What a client may meet when its session is lost or cannot be had, beside what the server says of it.
+
+One list, since each of them was once forgotten somewhere. An InterfaceError may also be a mistake in a call.
+"""
 
 
 @dataclass(frozen=True, slots=True)

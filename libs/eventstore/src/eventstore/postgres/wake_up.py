@@ -14,18 +14,12 @@ import asyncpg
 
 from eventstore.events import Appended
 from eventstore.faults import reach
-from eventstore.postgres.connections import Connection, Pool
+from eventstore.postgres.connections import SESSION_LOST, Connection, Pool
 
 CHANNEL: Final = "eventstore_appended"
 """The payload is the numbers of the shards appended to, with commas between."""
 
-_UNREACHABLE: Final = (
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
-    OSError,
-    TimeoutError,
-)
+_UNREACHABLE: Final = (asyncpg.PostgresError, *SESSION_LOST)
 
 
 class Notifier:

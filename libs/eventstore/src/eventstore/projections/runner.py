@@ -24,7 +24,7 @@ from eventstore.following import (
 from eventstore.following.failures import passes
 from eventstore.following.policy import DEFAULT_POLICY
 from eventstore.port import PAGE_EVENTS, Reader
-from eventstore.postgres.connections import Connection, Pool
+from eventstore.postgres.connections import SESSION_LOST, Connection, Pool
 from eventstore.projections.projection import Projection
 from eventstore.projections.tables import check_version
 from eventstore.streams import SHARDS
@@ -88,14 +88,7 @@ async def run_projection(
         try:
             with contextlib.suppress(FollowerStopped):
                 await live.follow()
-        except (
-            DatabaseAway,
-            Gap,
-            asyncpg.PostgresError,
-            asyncpg.InterfaceError,
-            asyncpg.InternalClientError,
-            OSError,
-        ) as error:
+        except (DatabaseAway, Gap, asyncpg.PostgresError, *SESSION_LOST) as error:
             # The database was away; or a position was set back by hand, and the subscription is ahead of it.
             tried = 1 if live.progressed else tried + 1
             if tried >= running.tries or not (isinstance(error, FollowingError) or passes(error)):

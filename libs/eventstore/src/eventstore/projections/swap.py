@@ -121,6 +121,8 @@ async def _catch_up_with(
     for shard, events in sorted(behind.items()):
         after = known[shard].position
         page = await read_shard(connection, shard, after, events, projection.wanted)
+        if page.through < after + events:  # a page is bounded in bytes too
+            raise NotCaughtUp(f"{built} is too many bytes behind {projection.name} in shard {shard}")
         pages.append(Page.of_shard(page, after=after))
     if not pages:
         return

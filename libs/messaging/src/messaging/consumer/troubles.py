@@ -7,6 +7,7 @@ from aiokafka.errors import KafkaError
 
 from eventstore.errors import HistoryDetached, LogBroken
 from eventstore.following import DatabaseAway
+from eventstore.postgres import SESSION_LOST
 from messaging.feed import FeedError
 
 PASSING: Final = (
@@ -16,10 +17,7 @@ PASSING: Final = (
     LogBroken,
     DatabaseAway,
     asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
+    *SESSION_LOST,
     KafkaError,
-    OSError,
-    TimeoutError,
 )
 """Errors of the feed, the database and the broker. Everything else is a defect, and ends the consumer."""

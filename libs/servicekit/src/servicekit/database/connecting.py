@@ -12,7 +12,7 @@ import asyncpg
 import structlog
 
 from eventstore.migrations import DatabaseIsNewer, Migration, MigrationChanged, pending_migrations
-from eventstore.postgres import Connection, Pool, SessionLimits, open_pool
+from eventstore.postgres import SESSION_LOST, Connection, Pool, SessionLimits, open_pool
 from servicekit.clock import ClockSkewed, require_clock
 from servicekit.health import NotReady
 from servicekit.lifecycle.exits import StartRefused
@@ -21,10 +21,7 @@ from servicekit.tracing import enabled, trace_queries
 
 UNREACHABLE: Final = (
     asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
-    OSError,
-    TimeoutError,
+    *SESSION_LOST,
 )
 # It will not get better by waiting: somebody has to change something.
 _REFUSED: Final = (

@@ -10,7 +10,7 @@ import asyncpg
 import structlog
 
 from eventstore import Appended
-from eventstore.postgres import Connection, Pool, append_in_transaction
+from eventstore.postgres import SESSION_LOST, Connection, Pool, append_in_transaction
 from upcard_wallet.adapters import faults
 from upcard_wallet.app.hold_records import Records
 from upcard_wallet.app.ports import HoldExists
@@ -40,13 +40,10 @@ _AGAIN: Final = (
     asyncpg.DeadlockDetectedError,
     asyncpg.LockNotAvailableError,
     asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
-    ConnectionError,
-    OSError,
+    *SESSION_LOST,
 )
 """What may be over in a moment. Asking again is safe: what was stored is found."""
 

@@ -9,6 +9,8 @@ from typing import Final, Generic, Self, TypeVar
 
 import asyncpg
 
+from eventstore.postgres import SESSION_LOST
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -119,13 +121,7 @@ class GroupCommitter(Generic[Item, Result]):
                     raise  # one of them waits for somebody: the others need not
                 await asyncio.sleep(pause_s)
                 pause_s *= 2
-            except (
-                asyncpg.PostgresConnectionError,
-                asyncpg.InterfaceError,
-                asyncpg.InternalClientError,
-                asyncpg.OperatorInterventionError,
-                OSError,
-            ):
+            except (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, *SESSION_LOST):
                 await asyncio.sleep(pause_s)
                 pause_s *= 2
         return await self._commit(items)

@@ -10,7 +10,7 @@ from typing import Final, Self
 import asyncpg
 
 from eventstore.events import Appended, StreamAppend
-from eventstore.postgres import Pool
+from eventstore.postgres import SESSION_LOST, Pool
 from eventstore.postgres.connections import Connection
 from upcard_wallet.adapters.seamless import bets, planning, queue
 from upcard_wallet.adapters.seamless.asking import PartnerAt, ask, outcome_of
@@ -39,13 +39,7 @@ from upcard_wallet.app.purse import (
 )
 
 _Key = tuple[str, str, str]
-_DATABASE: Final = (
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # a session that was cut in the middle of an answer
-    OSError,
-    TimeoutError,
-)
+_DATABASE: Final = (asyncpg.PostgresError, *SESSION_LOST)
 _FIRST_LOOK_S: Final = 0.02
 _LONGEST_LOOK_S: Final = 0.25
 _TRIES: Final = 5
