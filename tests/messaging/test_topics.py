@@ -128,3 +128,22 @@ async def test_a_broker_that_is_not_there_is_an_error_and_not_a_wait() -> None:
     with pytest.raises((KafkaError, TimeoutError)):
         async with asyncio.timeout(10):
             await ensure_topics(nowhere, [events_topic("t", ONE_BROKER)], timeout_s=5)
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+async def test_a_cluster_without_a_controller_is_not_ready_and_a_defect_stays_one(
+    broker: BrokerSettings,
+    topic_settings: TopicSettings,
+    unique_topic: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    chosen: bool,
+) -> None:
+    async def fails(admin: AIOKafkaAdminClient, _: object) -> None:
+        if not chosen:
+            admin._client.cluster.controller = None
+        raise AttributeError("'NoneType' object has no attribute 'nodeId'")
+
+    monkeypatch.setattr(AIOKafkaAdminClient, "create_topics", fails)
+    with pytest.raises(AttributeError if chosen else KafkaError, match="nodeId" if chosen else "not ready"):
+        await ensure_topics(broker, [events_topic(unique_topic("early"), topic_settings)])

@@ -156,6 +156,11 @@ async def _admin(broker: BrokerSettings) -> AsyncIterator[AIOKafkaAdminClient]:
     try:
         await admin.start()
         yield admin
+    except AttributeError as error:
+        # What aiokafka comes to when the cluster has not chosen its controller yet.
+        if admin._client.cluster.controller is not None:  # noqa: SLF001 - there is no public way to ask
+            raise
+        raise KafkaError("the cluster is not ready to make topics") from error
     finally:
         await admin.close()
 

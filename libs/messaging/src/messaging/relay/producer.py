@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
 
 from eventstore import SHARDS, RecordedEvent
 from messaging.broker import BrokerSettings
@@ -22,8 +21,6 @@ from messaging.relay.reading import BESIDE_BYTES
 from messaging.relay.settings import RelaySettings
 from messaging.topics import (
     MAX_MESSAGE_BYTES,
-    Difference,
-    TopicSpec,
     TopicUnusable,
     ensure_topics,
     events_topic,
@@ -116,7 +113,7 @@ async def connected(
     """
     start_s, patience_s = settings.start_timeout_s, settings.stop_timeout_s
     if settings.topics is not None:
-        ensuring = _ensured(broker, events_topic(topic, settings.topics), start_s)
+        ensuring = ensure_topics(broker, [events_topic(topic, settings.topics)], timeout_s=start_s)
         for difference in await _to_its_end(ensuring, start_s, patience_s):
             observer.topic_differs(str(difference))
     producer = AIOKafkaProducer(
@@ -136,14 +133,6 @@ async def connected(
         yield Producer(producer, topic, service)
     finally:
         await close_producer(producer, settings.stop_timeout_s)
-
-
-async def _ensured(broker: BrokerSettings, topic: TopicSpec, timeout_s: float) -> tuple[Difference, ...]:
-    try:
-        return await ensure_topics(broker, [topic], timeout_s=timeout_s)
-    except AttributeError as error:
-        # What aiokafka says when the cluster has not chosen its controller yet.
-        raise KafkaError("the cluster is not ready to make topics") from error
 
 
 async def _to_its_end(work: Coroutine[Any, Any, T], timeout_s: float, patience_s: float) -> T:
