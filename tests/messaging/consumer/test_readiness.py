@@ -19,7 +19,7 @@ async def test_a_consumer_that_is_far_behind_or_does_not_know_is_not_ready(world
         await until(world.all_applied)
         await until(lambda: consumer.status.lag == 0)
         await lag_below(consumer, 0).ask()
-        with pytest.raises(NotReady, match="was last known 0 s ago"):
+        with pytest.raises(NotReady, match=r"was last known \d+ s ago"):
             await lag_below(consumer, 0, age_max_s=0).ask()
         await world.pool.execute("UPDATE eventstore.positions SET hash = sha256('other') WHERE shard = 4")
         await until(lambda: consumer.status.stopped == (4,))

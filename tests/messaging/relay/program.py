@@ -45,6 +45,9 @@ async def _run(plan: dict[str, Any]) -> None:
                 topics=TopicSettings(plan["replication_factor"], plan["min_insync_replicas"]),
                 lease_ttl_s=plan["ttl_s"],
                 turn_events=20,
+                # To reach a point several times, one batch is acknowledged before the next is sent;
+                # otherwise the broker may acknowledge all of them before the first look.
+                unacknowledged_bytes=16_000_000 if plan["times"] == 1 else 1,
                 store_interval_s=0.001,
             ),
             observer=Telling(),
