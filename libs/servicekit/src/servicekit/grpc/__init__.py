@@ -14,7 +14,7 @@ from servicekit.grpc.log_errors import LOG_ERRORS
 from servicekit.grpc.sections import GrpcSettings, SigningSettings
 from servicekit.grpc.server import GrpcServer, ServerDidNotStart
 from servicekit.grpc.settings import ClientSettings, ServerSettings, TlsSettings
-from servicekit.grpc.signing import ContextSigner, acting_as, load_signer
+from servicekit.grpc.signing import ContextSigner, acting_as, load_signer, passing_on
 from servicekit.grpc.stage import start_grpc
 from servicekit.grpc.verifying import CallContext, ContextVerifier, TrustedKey, trusted_key
 
@@ -51,6 +51,7 @@ __all__ = [
     "for_services",
     "load_signer",
     "open_channel",
+    "passing_on",
     "start_grpc",
     "trusted_key",
 ]

@@ -71,7 +71,9 @@ class Admission:
             _check_caller(caller, route.access.callers)
         context = self._context(incoming)
         _check_actor(context, route.access)
-        return Call(route.method, caller, context, deadline)
+        header = incoming.headers.get(CONTEXT_KEY)
+        signed = header if context is not None and isinstance(header, bytes) else None
+        return Call(route.method, caller, context, deadline, incoming.request, signed)
 
     def longest_s(self, route: Route) -> float:
         """How long a call may take here, whatever its own deadline says, in seconds."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import contextvars
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import grpc
 
@@ -17,13 +17,18 @@ class Call:
     """The call that is being served.
 
     `caller` is the calling service's name from its certificate, None where it showed none. `context` is who
-    acts, None where nobody was vouched for. `deadline` is a time of the event loop's clock.
+    acts, None where nobody was vouched for. `deadline` is a time of the event loop's clock. `request` are the
+    bytes that came in (None for a stream of requests), and `signed` the signed context beside them: what
+    another instance of this service needs to serve the very same call (`passing_on`).
     """
 
     method: str
     caller: str | None
     context: CallContext | None
     deadline: float
+    # What was said stays out of whatever shows the state of a failed call.
+    request: bytes | None = field(default=None, repr=False)
+    signed: bytes | None = field(default=None, repr=False)
 
     @property
     def asker(self) -> str:

@@ -10,7 +10,7 @@ from servicekit import context as work_context
 from servicekit.grpc.calls import current_call
 from servicekit.grpc.observing import CORRELATION_KEY, Seen, calling_span
 from servicekit.grpc.settings import ClientSettings
-from servicekit.grpc.signing import CONTEXT_KEY, MAX_LIFETIME_S, ContextSigner, acting
+from servicekit.grpc.signing import CONTEXT_KEY, MAX_LIFETIME_S, ContextSigner, acting, passed_on
 
 Metadata = tuple[tuple[str, str | bytes], ...]
 
@@ -92,6 +92,9 @@ class Outgoing:
         return max(_SHORTEST_S, limit_s if served is None else min(limit_s, served.remaining_s()))
 
     def _signed(self, method: str, request: bytes | None, limit_s: float) -> Metadata:
+        if (passed := passed_on()) is not None:
+            (signed,) = passed
+            return () if signed is None else ((CONTEXT_KEY, signed),)
         actor = acting()
         if actor is None or self._signer is None:
             return ()

@@ -30,6 +30,9 @@ _PREFIX: Final = b"upcard call context v1\x00"
 _KEY_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 _acting: contextvars.ContextVar[Actor | None] = contextvars.ContextVar("servicekit_acting", default=None)
+_passed_on: contextvars.ContextVar[tuple[bytes | None] | None] = contextvars.ContextVar(
+    "servicekit_passed_on", default=None
+)
 
 
 @contextlib.contextmanager
@@ -45,6 +48,25 @@ def acting_as(actor: Actor) -> Iterator[None]:
 def acting() -> Actor | None:
     """In whose name the running task calls."""
     return _acting.get()
+
+
+@contextlib.contextmanager
+def passing_on(signed: bytes | None) -> Iterator[None]:
+    """Within the context, calls carry this signed context as it came in, and none of their own.
+
+    For a service whose instances pass calls on to each other: the same method with the same bytes, which is
+    what the context was signed for. None: nobody acts.
+    """
+    token = _passed_on.set((signed,))
+    try:
+        yield
+    finally:
+        _passed_on.reset(token)
+
+
+def passed_on() -> tuple[bytes | None] | None:
+    """The signed context that the running task passes on; None: it calls for itself."""
+    return _passed_on.get()
 
 
 def signed_bytes(context: bytes) -> bytes:
