@@ -255,6 +255,86 @@ ADJUSTMENT_STATE_REJECTED: AdjustmentState.ValueType  # 3
 """It was rejected."""
 Global___AdjustmentState: _TypeAlias = AdjustmentState  # noqa: Y015
 
+class _ParkedKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ParkedKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ParkedKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PARKED_KIND_UNSPECIFIED: _ParkedKind.ValueType  # 0
+    """Never sent."""
+    PARKED_KIND_WIN: _ParkedKind.ValueType  # 1
+    """Money that the operator's wallet has to give the player."""
+    PARKED_KIND_ROLLBACK_OF_BET: _ParkedKind.ValueType  # 2
+    """A bet that it has to give back."""
+    PARKED_KIND_ROLLBACK_OF_WIN: _ParkedKind.ValueType  # 3
+    """A win that it has to take back, after a correction."""
+
+class ParkedKind(_ParkedKind, metaclass=_ParkedKindEnumTypeWrapper):
+    """What a parked call is."""
+
+PARKED_KIND_UNSPECIFIED: ParkedKind.ValueType  # 0
+"""Never sent."""
+PARKED_KIND_WIN: ParkedKind.ValueType  # 1
+"""Money that the operator's wallet has to give the player."""
+PARKED_KIND_ROLLBACK_OF_BET: ParkedKind.ValueType  # 2
+"""A bet that it has to give back."""
+PARKED_KIND_ROLLBACK_OF_WIN: ParkedKind.ValueType  # 3
+"""A win that it has to take back, after a correction."""
+Global___ParkedKind: _TypeAlias = ParkedKind  # noqa: Y015
+
+class _ParkedEnding:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ParkedEndingEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ParkedEnding.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PARKED_ENDING_UNSPECIFIED: _ParkedEnding.ValueType  # 0
+    """Not said: refused."""
+    PARKED_ENDING_DONE_BY_HAND: _ParkedEnding.ValueType  # 1
+    """The operator was brought to it by other means."""
+    PARKED_ENDING_OWED_BY_PLAYER: _ParkedEnding.ValueType  # 2
+    """The operator cannot take the win back: the player owes it to us. Of `PARKED_KIND_ROLLBACK_OF_WIN` alone."""
+
+class ParkedEnding(_ParkedEnding, metaclass=_ParkedEndingEnumTypeWrapper):
+    """How a parked call ends without the operator's wallet."""
+
+PARKED_ENDING_UNSPECIFIED: ParkedEnding.ValueType  # 0
+"""Not said: refused."""
+PARKED_ENDING_DONE_BY_HAND: ParkedEnding.ValueType  # 1
+"""The operator was brought to it by other means."""
+PARKED_ENDING_OWED_BY_PLAYER: ParkedEnding.ValueType  # 2
+"""The operator cannot take the win back: the player owes it to us. Of `PARKED_KIND_ROLLBACK_OF_WIN` alone."""
+Global___ParkedEnding: _TypeAlias = ParkedEnding  # noqa: Y015
+
+class _ParkedProposalState:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ParkedProposalStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ParkedProposalState.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PARKED_PROPOSAL_STATE_UNSPECIFIED: _ParkedProposalState.ValueType  # 0
+    """Never sent."""
+    PARKED_PROPOSAL_STATE_PROPOSED: _ParkedProposalState.ValueType  # 1
+    """It waits for another person."""
+    PARKED_PROPOSAL_STATE_APPROVED: _ParkedProposalState.ValueType  # 2
+    """It was approved, and the call has ended so."""
+    PARKED_PROPOSAL_STATE_REJECTED: _ParkedProposalState.ValueType  # 3
+    """It was rejected."""
+
+class ParkedProposalState(_ParkedProposalState, metaclass=_ParkedProposalStateEnumTypeWrapper):
+    """How far a proposal is."""
+
+PARKED_PROPOSAL_STATE_UNSPECIFIED: ParkedProposalState.ValueType  # 0
+"""Never sent."""
+PARKED_PROPOSAL_STATE_PROPOSED: ParkedProposalState.ValueType  # 1
+"""It waits for another person."""
+PARKED_PROPOSAL_STATE_APPROVED: ParkedProposalState.ValueType  # 2
+"""It was approved, and the call has ended so."""
+PARKED_PROPOSAL_STATE_REJECTED: ParkedProposalState.ValueType  # 3
+"""It was rejected."""
+Global___ParkedProposalState: _TypeAlias = ParkedProposalState  # noqa: Y015
+
 @_typing.final
 class Account(_message.Message):
     """An account."""
@@ -842,6 +922,86 @@ class PlaceHoldsResponse(_message.Message):
 Global___PlaceHoldsResponse: _TypeAlias = PlaceHoldsResponse  # noqa: Y015
 
 @_typing.final
+class AskHoldsRequest(_message.Message):
+    """Asks for the money of many commands, to be told of each as soon as possible."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    COMMANDS_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """New for each batch, the same in each try."""
+    @_builtins.property
+    def commands(self) -> _containers.RepeatedCompositeFieldContainer[Global___HoldCommand]:
+        """1 to 2,000, with at most 4,000 wagers in all."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        commands: _abc.Iterable[Global___HoldCommand] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commands", b"commands", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AskHoldsRequest: _TypeAlias = AskHoldsRequest  # noqa: Y015
+
+@_typing.final
+class AnsweredHolds(_message.Message):
+    """The answer to one command of a batch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    PLACED_FIELD_NUMBER: _builtins.int
+    index: _builtins.int
+    """The command's place in the request, from 0."""
+    @_builtins.property
+    def placed(self) -> Global___PlacedHolds:
+        """What became of it."""
+
+    def __init__(
+        self,
+        *,
+        index: _builtins.int = ...,
+        placed: Global___PlacedHolds | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["placed", b"placed"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "placed", b"placed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnsweredHolds: _TypeAlias = AnsweredHolds  # noqa: Y015
+
+@_typing.final
+class AskHoldsResponse(_message.Message):
+    """Answers that are there by now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ANSWERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def answers(self) -> _containers.RepeatedCompositeFieldContainer[Global___AnsweredHolds]:
+        """1 or more, of commands that were not told of before."""
+
+    def __init__(
+        self,
+        *,
+        answers: _abc.Iterable[Global___AnsweredHolds] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AskHoldsResponse: _TypeAlias = AskHoldsResponse  # noqa: Y015
+
+@_typing.final
 class ReleaseHoldsRequest(_message.Message):
     """Asks for held money to be given back."""
 
@@ -1065,7 +1225,9 @@ class PostTipResponse(_message.Message):
 
     @_builtins.property
     def refusal(self) -> _refusal_pb2.Refusal:
-        """`account_unknown`, `amount_invalid`, `funds_refused`, `purse_is_seamless`, `id_invalid`."""
+        """`account_unknown`, `amount_invalid`, `funds_refused`, `id_invalid`; of a seamless account also
+        `wallet_unavailable`, `player_refused`, `hold_answered_late`.
+        """
 
     def __init__(
         self,
@@ -1536,3 +1698,385 @@ class ListAdjustmentsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListAdjustmentsResponse: _TypeAlias = ListAdjustmentsResponse  # noqa: Y015
+
+@_typing.final
+class ParkedProposal(_message.Message):
+    """A proposal to end a parked call."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    CALL_FIELD_NUMBER: _builtins.int
+    ENDING_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    PROPOSER_FIELD_NUMBER: _builtins.int
+    PROPOSED_AT_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    DECIDED_AT_FIELD_NUMBER: _builtins.int
+    TRANSACTION_FIELD_NUMBER: _builtins.int
+    proposal: _builtins.str
+    """Its id, a UUID."""
+    call: _builtins.str
+    """The call's id, a UUID."""
+    ending: Global___ParkedEnding.ValueType
+    """How it is to end."""
+    reason: _builtins.str
+    """Why."""
+    proposer: _builtins.str
+    """`staff:<id>`."""
+    state: Global___ParkedProposalState.ValueType
+    """How far it is."""
+    decided_by: _builtins.str
+    """`staff:<id>` who approved or rejected it; empty until then."""
+    transaction: _builtins.str
+    """The ledger's transaction, a UUID; empty where none was posted."""
+    @_builtins.property
+    def proposed_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was proposed."""
+
+    @_builtins.property
+    def decided_at(self) -> _timestamp_pb2.Timestamp:
+        """When that was; absent until then."""
+
+    def __init__(
+        self,
+        *,
+        proposal: _builtins.str = ...,
+        call: _builtins.str = ...,
+        ending: Global___ParkedEnding.ValueType = ...,
+        reason: _builtins.str = ...,
+        proposer: _builtins.str = ...,
+        proposed_at: _timestamp_pb2.Timestamp | None = ...,
+        state: Global___ParkedProposalState.ValueType = ...,
+        decided_by: _builtins.str = ...,
+        decided_at: _timestamp_pb2.Timestamp | None = ...,
+        transaction: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decided_at", b"decided_at", "proposed_at", b"proposed_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "decided_at", b"decided_at", "decided_by", b"decided_by", "ending", b"ending", "proposal", b"proposal", "proposed_at", b"proposed_at", "proposer", b"proposer", "reason", b"reason", "state", b"state", "transaction", b"transaction"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ParkedProposal: _TypeAlias = ParkedProposal  # noqa: Y015
+
+@_typing.final
+class ParkedCall(_message.Message):
+    """A call to an operator's wallet that waits for people."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_FIELD_NUMBER: _builtins.int
+    OPERATOR_FIELD_NUMBER: _builtins.int
+    ACCOUNT_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    AMOUNT_FIELD_NUMBER: _builtins.int
+    CURRENCY_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    RECORDED_AT_FIELD_NUMBER: _builtins.int
+    PARKED_AT_FIELD_NUMBER: _builtins.int
+    BEHIND_FIELD_NUMBER: _builtins.int
+    PROPOSALS_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    call: _builtins.str
+    """Its id, a UUID."""
+    operator: _builtins.str
+    """The operator's id."""
+    account: _builtins.str
+    """The account's id."""
+    round: _builtins.str
+    """`<table>.<number>`; empty where there is none."""
+    kind: Global___ParkedKind.ValueType
+    """What it is."""
+    amount: _builtins.int
+    """Minor units."""
+    currency: _builtins.str
+    """Three capital letters."""
+    reason: _builtins.str
+    """Why it waits: `refused_funds`, `refused_player`, `refused_not_found`, `refused_other`, `no_answer`,
+    `contradicted`.
+    """
+    behind: _builtins.int
+    """How many calls wait behind it."""
+    cursor: _builtins.str
+    """Where the next page begins after, a UUID."""
+    @_builtins.property
+    def recorded_at(self) -> _timestamp_pb2.Timestamp:
+        """When the call was to be made first."""
+
+    @_builtins.property
+    def parked_at(self) -> _timestamp_pb2.Timestamp:
+        """Since when it waits for people."""
+
+    @_builtins.property
+    def proposals(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParkedProposal]:
+        """Proposals about it that wait for another person, oldest first."""
+
+    def __init__(
+        self,
+        *,
+        call: _builtins.str = ...,
+        operator: _builtins.str = ...,
+        account: _builtins.str = ...,
+        round: _builtins.str = ...,
+        kind: Global___ParkedKind.ValueType = ...,
+        amount: _builtins.int = ...,
+        currency: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        recorded_at: _timestamp_pb2.Timestamp | None = ...,
+        parked_at: _timestamp_pb2.Timestamp | None = ...,
+        behind: _builtins.int = ...,
+        proposals: _abc.Iterable[Global___ParkedProposal] | None = ...,
+        cursor: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["parked_at", b"parked_at", "recorded_at", b"recorded_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "amount", b"amount", "behind", b"behind", "call", b"call", "currency", b"currency", "cursor", b"cursor", "kind", b"kind", "operator", b"operator", "parked_at", b"parked_at", "proposals", b"proposals", "reason", b"reason", "recorded_at", b"recorded_at", "round", b"round"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ParkedCall: _TypeAlias = ParkedCall  # noqa: Y015
+
+@_typing.final
+class ListParkedCallsRequest(_message.Message):
+    """Asks for an operator's parked calls."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATOR_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    operator: _builtins.str
+    """The operator's id."""
+    after: _builtins.str
+    """The `cursor` of the last call of the page before; empty: the first page."""
+    limit: _builtins.int
+    """Most in the page: 1 to 500; 0 leaves it to the server (100)."""
+    def __init__(
+        self,
+        *,
+        operator: _builtins.str = ...,
+        after: _builtins.str = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "limit", b"limit", "operator", b"operator"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListParkedCallsRequest: _TypeAlias = ListParkedCallsRequest  # noqa: Y015
+
+@_typing.final
+class ListParkedCallsResponse(_message.Message):
+    """Parked calls."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALLS_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
+    more: _builtins.bool
+    """Whether there are more after the last one."""
+    @_builtins.property
+    def calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParkedCall]:
+        """By cursor."""
+
+    def __init__(
+        self,
+        *,
+        calls: _abc.Iterable[Global___ParkedCall] | None = ...,
+        more: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "more", b"more"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListParkedCallsResponse: _TypeAlias = ListParkedCallsResponse  # noqa: Y015
+
+@_typing.final
+class RetryParkedCallRequest(_message.Message):
+    """Asks for a parked call to be tried again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    CALL_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """New for each wish, the same in each try."""
+    call: _builtins.str
+    """The call's id."""
+    reason: _builtins.str
+    """Why: 1 to 500 characters."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        call: _builtins.str = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryParkedCallRequest: _TypeAlias = RetryParkedCallRequest  # noqa: Y015
+
+@_typing.final
+class RetryParkedCallResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REFUSAL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def refusal(self) -> _refusal_pb2.Refusal:
+        """Absent: it is tried again. `call_not_parked`, `reason_invalid`."""
+
+    def __init__(
+        self,
+        *,
+        refusal: _refusal_pb2.Refusal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["refusal", b"refusal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["refusal", b"refusal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryParkedCallResponse: _TypeAlias = RetryParkedCallResponse  # noqa: Y015
+
+@_typing.final
+class ProposeParkedEndingRequest(_message.Message):
+    """How one person wants a parked call to end."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    CALL_FIELD_NUMBER: _builtins.int
+    ENDING_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """New for each wish, the same in each try."""
+    call: _builtins.str
+    """The call's id."""
+    ending: Global___ParkedEnding.ValueType
+    """How."""
+    reason: _builtins.str
+    """Why: 1 to 500 characters."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        call: _builtins.str = ...,
+        ending: Global___ParkedEnding.ValueType = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "ending", b"ending", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProposeParkedEndingRequest: _TypeAlias = ProposeParkedEndingRequest  # noqa: Y015
+
+@_typing.final
+class ProposeParkedEndingResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    REFUSAL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def proposal(self) -> Global___ParkedProposal:
+        """It waits for another person."""
+
+    @_builtins.property
+    def refusal(self) -> _refusal_pb2.Refusal:
+        """`call_not_parked`, `reason_invalid`, `ending_invalid`."""
+
+    def __init__(
+        self,
+        *,
+        proposal: Global___ParkedProposal | None = ...,
+        refusal: _refusal_pb2.Refusal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["proposal", "refusal"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___ProposeParkedEndingResponse: _TypeAlias = ProposeParkedEndingResponse  # noqa: Y015
+
+@_typing.final
+class DecideParkedEndingRequest(_message.Message):
+    """A second person's word."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    APPROVE_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """New for each word, the same in each try."""
+    proposal: _builtins.str
+    """The proposal's id."""
+    approve: _builtins.bool
+    """Whether it is approved; else it is rejected."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        proposal: _builtins.str = ...,
+        approve: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approve", b"approve", "proposal", b"proposal", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecideParkedEndingRequest: _TypeAlias = DecideParkedEndingRequest  # noqa: Y015
+
+@_typing.final
+class DecideParkedEndingResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    REFUSAL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def proposal(self) -> Global___ParkedProposal:
+        """As it is now."""
+
+    @_builtins.property
+    def refusal(self) -> _refusal_pb2.Refusal:
+        """`proposal_unknown`, `proposal_decided` (otherwise, or by somebody else), `two_people_needed`,
+        `call_not_parked`. It stays proposed but where it was decided before.
+        """
+
+    def __init__(
+        self,
+        *,
+        proposal: Global___ParkedProposal | None = ...,
+        refusal: _refusal_pb2.Refusal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["proposal", "refusal"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___DecideParkedEndingResponse: _TypeAlias = DecideParkedEndingResponse  # noqa: Y015

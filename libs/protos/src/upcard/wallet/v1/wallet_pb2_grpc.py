@@ -65,6 +65,11 @@ class WalletServiceStub:
                 request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.PlaceHoldsRequest.SerializeToString,
                 response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.PlaceHoldsResponse.FromString,
                 _registered_method=True)
+        self.AskHolds = channel.unary_stream(
+                '/upcard.wallet.v1.WalletService/AskHolds',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.AskHoldsRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.AskHoldsResponse.FromString,
+                _registered_method=True)
         self.ReleaseHolds = channel.unary_unary(
                 '/upcard.wallet.v1.WalletService/ReleaseHolds',
                 request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ReleaseHoldsRequest.SerializeToString,
@@ -99,6 +104,26 @@ class WalletServiceStub:
                 '/upcard.wallet.v1.WalletService/ListAdjustments',
                 request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListAdjustmentsRequest.SerializeToString,
                 response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListAdjustmentsResponse.FromString,
+                _registered_method=True)
+        self.ListParkedCalls = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/ListParkedCalls',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListParkedCallsRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListParkedCallsResponse.FromString,
+                _registered_method=True)
+        self.RetryParkedCall = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/RetryParkedCall',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.RetryParkedCallRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.RetryParkedCallResponse.FromString,
+                _registered_method=True)
+        self.ProposeParkedEnding = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/ProposeParkedEnding',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ProposeParkedEndingRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ProposeParkedEndingResponse.FromString,
+                _registered_method=True)
+        self.DecideParkedEnding = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/DecideParkedEnding',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingResponse.FromString,
                 _registered_method=True)
 
 
@@ -150,6 +175,15 @@ class WalletServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AskHolds(self, request, context):
+        """The same, but each command's answer is told as soon as it is there: one operator's slow wallet delays nobody
+        else's answers. A command is answered once; after the last one the stream ends. The same call again gives all
+        answers that are kept at once; what a stream that broke off has not told is unknown, and is asked for again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ReleaseHolds(self, request, context):
         """Gives held money back, whole holds only.
         """
@@ -165,7 +199,8 @@ class WalletServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PostTip(self, request, context):
-        """Gives a tip from a player's cash.
+        """Gives a tip from a player's cash. A seamless player's operator is asked for it first; when no answer comes in
+        time the call fails with `tip_outcome_unknown`, and is to be made again with the same `request_id`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -199,6 +234,35 @@ class WalletServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListParkedCalls(self, request, context):
+        """Calls to an operator's wallet that wait for people, a page. What follows them for the same player and round
+        waits behind them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryParkedCall(self, request, context):
+        """Has a parked call tried again, with the full time to succeed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ProposeParkedEnding(self, request, context):
+        """Proposes to end a parked call without the operator's wallet. Nothing happens until another person has approved it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DecideParkedEnding(self, request, context):
+        """Approves such a proposal, and so ends the call; or rejects it. Who proposed it cannot approve it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_WalletServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -226,6 +290,11 @@ def add_WalletServiceServicer_to_server(servicer, server):
                     servicer.PlaceHolds,
                     request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.PlaceHoldsRequest.FromString,
                     response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.PlaceHoldsResponse.SerializeToString,
+            ),
+            'AskHolds': grpc.unary_stream_rpc_method_handler(
+                    servicer.AskHolds,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.AskHoldsRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.AskHoldsResponse.SerializeToString,
             ),
             'ReleaseHolds': grpc.unary_unary_rpc_method_handler(
                     servicer.ReleaseHolds,
@@ -261,6 +330,26 @@ def add_WalletServiceServicer_to_server(servicer, server):
                     servicer.ListAdjustments,
                     request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListAdjustmentsRequest.FromString,
                     response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListAdjustmentsResponse.SerializeToString,
+            ),
+            'ListParkedCalls': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListParkedCalls,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListParkedCallsRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListParkedCallsResponse.SerializeToString,
+            ),
+            'RetryParkedCall': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryParkedCall,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.RetryParkedCallRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.RetryParkedCallResponse.SerializeToString,
+            ),
+            'ProposeParkedEnding': grpc.unary_unary_rpc_method_handler(
+                    servicer.ProposeParkedEnding,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ProposeParkedEndingRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.ProposeParkedEndingResponse.SerializeToString,
+            ),
+            'DecideParkedEnding': grpc.unary_unary_rpc_method_handler(
+                    servicer.DecideParkedEnding,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -404,6 +493,33 @@ class WalletService:
             '/upcard.wallet.v1.WalletService/PlaceHolds',
             upcard_dot_wallet_dot_v1_dot_wallet__pb2.PlaceHoldsRequest.SerializeToString,
             upcard_dot_wallet_dot_v1_dot_wallet__pb2.PlaceHoldsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AskHolds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/AskHolds',
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.AskHoldsRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.AskHoldsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -593,6 +709,114 @@ class WalletService:
             '/upcard.wallet.v1.WalletService/ListAdjustments',
             upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListAdjustmentsRequest.SerializeToString,
             upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListAdjustmentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListParkedCalls(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/ListParkedCalls',
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListParkedCallsRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.ListParkedCallsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryParkedCall(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/RetryParkedCall',
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.RetryParkedCallRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.RetryParkedCallResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ProposeParkedEnding(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/ProposeParkedEnding',
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.ProposeParkedEndingRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.ProposeParkedEndingResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DecideParkedEnding(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/DecideParkedEnding',
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -39,12 +39,19 @@ class WalletServiceStub:
     table gives such a bet up and releases its holds. An answer with unknown ones in it is not kept: the same call
     again tells what became of them.
     """
+    AskHolds: _aio.UnaryStreamMultiCallable[_wallet_pb2.AskHoldsRequest, _wallet_pb2.AskHoldsResponse]
+    """The same, but each command's answer is told as soon as it is there: one operator's slow wallet delays nobody
+    else's answers. A command is answered once; after the last one the stream ends. The same call again gives all
+    answers that are kept at once; what a stream that broke off has not told is unknown, and is asked for again.
+    """
     ReleaseHolds: _aio.UnaryUnaryMultiCallable[_wallet_pb2.ReleaseHoldsRequest, _wallet_pb2.ReleaseHoldsResponse]
     """Gives held money back, whole holds only."""
     ListHolds: _aio.UnaryUnaryMultiCallable[_wallet_pb2.ListHoldsRequest, _wallet_pb2.ListHoldsResponse]
     """The holds of a round, a page: how a table's new owner finds what it has to resolve."""
     PostTip: _aio.UnaryUnaryMultiCallable[_wallet_pb2.PostTipRequest, _wallet_pb2.PostTipResponse]
-    """Gives a tip from a player's cash."""
+    """Gives a tip from a player's cash. A seamless player's operator is asked for it first; when no answer comes in
+    time the call fails with `tip_outcome_unknown`, and is to be made again with the same `request_id`.
+    """
     GetStatement: _aio.UnaryUnaryMultiCallable[_wallet_pb2.GetStatementRequest, _wallet_pb2.GetStatementResponse]
     """The statement of an account for a period, a page."""
     ProposeAdjustment: _aio.UnaryUnaryMultiCallable[_wallet_pb2.ProposeAdjustmentRequest, _wallet_pb2.ProposeAdjustmentResponse]
@@ -53,6 +60,16 @@ class WalletServiceStub:
     """Approves a proposal, and so moves the money; or rejects it. Who proposed it cannot approve it."""
     ListAdjustments: _aio.UnaryUnaryMultiCallable[_wallet_pb2.ListAdjustmentsRequest, _wallet_pb2.ListAdjustmentsResponse]
     """Proposals, oldest first, a page."""
+    ListParkedCalls: _aio.UnaryUnaryMultiCallable[_wallet_pb2.ListParkedCallsRequest, _wallet_pb2.ListParkedCallsResponse]
+    """Calls to an operator's wallet that wait for people, a page. What follows them for the same player and round
+    waits behind them.
+    """
+    RetryParkedCall: _aio.UnaryUnaryMultiCallable[_wallet_pb2.RetryParkedCallRequest, _wallet_pb2.RetryParkedCallResponse]
+    """Has a parked call tried again, with the full time to succeed."""
+    ProposeParkedEnding: _aio.UnaryUnaryMultiCallable[_wallet_pb2.ProposeParkedEndingRequest, _wallet_pb2.ProposeParkedEndingResponse]
+    """Proposes to end a parked call without the operator's wallet. Nothing happens until another person has approved it."""
+    DecideParkedEnding: _aio.UnaryUnaryMultiCallable[_wallet_pb2.DecideParkedEndingRequest, _wallet_pb2.DecideParkedEndingResponse]
+    """Approves such a proposal, and so ends the call; or rejects it. Who proposed it cannot approve it."""
 
 class WalletServiceServicer(metaclass=_abc_1.ABCMeta):
     """Accounts, holds and statements of players' money.
@@ -109,6 +126,17 @@ class WalletServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def AskHolds(
+        self,
+        request: _wallet_pb2.AskHoldsRequest,
+        context: _aio.ServicerContext[_wallet_pb2.AskHoldsRequest, _abc.AsyncIterator[_wallet_pb2.AskHoldsResponse]],
+    ) -> _abc.AsyncIterator[_wallet_pb2.AskHoldsResponse]:
+        """The same, but each command's answer is told as soon as it is there: one operator's slow wallet delays nobody
+        else's answers. A command is answered once; after the last one the stream ends. The same call again gives all
+        answers that are kept at once; what a stream that broke off has not told is unknown, and is asked for again.
+        """
+
+    @_abc_1.abstractmethod
     def ReleaseHolds(
         self,
         request: _wallet_pb2.ReleaseHoldsRequest,
@@ -130,7 +158,9 @@ class WalletServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _wallet_pb2.PostTipRequest,
         context: _aio.ServicerContext[_wallet_pb2.PostTipRequest, _abc.Awaitable[_wallet_pb2.PostTipResponse]],
     ) -> _abc.Awaitable[_wallet_pb2.PostTipResponse]:
-        """Gives a tip from a player's cash."""
+        """Gives a tip from a player's cash. A seamless player's operator is asked for it first; when no answer comes in
+        time the call fails with `tip_outcome_unknown`, and is to be made again with the same `request_id`.
+        """
 
     @_abc_1.abstractmethod
     def GetStatement(
@@ -163,5 +193,39 @@ class WalletServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_wallet_pb2.ListAdjustmentsRequest, _abc.Awaitable[_wallet_pb2.ListAdjustmentsResponse]],
     ) -> _abc.Awaitable[_wallet_pb2.ListAdjustmentsResponse]:
         """Proposals, oldest first, a page."""
+
+    @_abc_1.abstractmethod
+    def ListParkedCalls(
+        self,
+        request: _wallet_pb2.ListParkedCallsRequest,
+        context: _aio.ServicerContext[_wallet_pb2.ListParkedCallsRequest, _abc.Awaitable[_wallet_pb2.ListParkedCallsResponse]],
+    ) -> _abc.Awaitable[_wallet_pb2.ListParkedCallsResponse]:
+        """Calls to an operator's wallet that wait for people, a page. What follows them for the same player and round
+        waits behind them.
+        """
+
+    @_abc_1.abstractmethod
+    def RetryParkedCall(
+        self,
+        request: _wallet_pb2.RetryParkedCallRequest,
+        context: _aio.ServicerContext[_wallet_pb2.RetryParkedCallRequest, _abc.Awaitable[_wallet_pb2.RetryParkedCallResponse]],
+    ) -> _abc.Awaitable[_wallet_pb2.RetryParkedCallResponse]:
+        """Has a parked call tried again, with the full time to succeed."""
+
+    @_abc_1.abstractmethod
+    def ProposeParkedEnding(
+        self,
+        request: _wallet_pb2.ProposeParkedEndingRequest,
+        context: _aio.ServicerContext[_wallet_pb2.ProposeParkedEndingRequest, _abc.Awaitable[_wallet_pb2.ProposeParkedEndingResponse]],
+    ) -> _abc.Awaitable[_wallet_pb2.ProposeParkedEndingResponse]:
+        """Proposes to end a parked call without the operator's wallet. Nothing happens until another person has approved it."""
+
+    @_abc_1.abstractmethod
+    def DecideParkedEnding(
+        self,
+        request: _wallet_pb2.DecideParkedEndingRequest,
+        context: _aio.ServicerContext[_wallet_pb2.DecideParkedEndingRequest, _abc.Awaitable[_wallet_pb2.DecideParkedEndingResponse]],
+    ) -> _abc.Awaitable[_wallet_pb2.DecideParkedEndingResponse]:
+        """Approves such a proposal, and so ends the call; or rejects it. Who proposed it cannot approve it."""
 
 def add_WalletServiceServicer_to_server(servicer: WalletServiceServicer, server: _aio.Server) -> None: ...

@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/bonus; do not edit."""

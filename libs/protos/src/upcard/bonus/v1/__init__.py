@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/bonus/v1; do not edit."""

@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/history; do not edit."""

@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/history/v1; do not edit."""

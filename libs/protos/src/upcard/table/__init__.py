@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/table; do not edit."""

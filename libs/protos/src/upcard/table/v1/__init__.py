@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/table/v1; do not edit."""
