@@ -22,7 +22,9 @@ def outdated(docs: Path) -> list[str]:
     """Names of the documents under `docs` that are missing, differ, or belong to no event."""
     wanted = {name: text.encode() for name, text in documents().items()}
     differing = [name for name, text in wanted.items() if not _holds(docs / name, text)]
-    there = (path.relative_to(docs).as_posix() for path in sorted((docs / "events").glob("*")))
+    # Services' schemas lie in folders of their own, which are theirs.
+    files = (path for path in sorted((docs / "events").glob("*")) if path.is_file())
+    there = (path.relative_to(docs).as_posix() for path in files)
     return differing + [name for name in there if name not in wanted and not _is_older(name)]
 
 

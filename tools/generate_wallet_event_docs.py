@@ -1,18 +1,17 @@
-"""Write docs/wallet-events.md: the wallet's events from their dataclasses, and what it reads of others'.
+"""Write docs/wallet-events.md and docs/events/wallet: the wallet's events, and what it reads of others'.
 
-`--check` writes nothing: it exits with 1 when the page is not as it should be.
+`--check` writes nothing: it prints what is not as the code says, and exits with 1 if there is anything.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 import sys
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Final
 
+from tools import event_schemas
+from tools.event_sections import section
 from upcard_wallet.app.follow_rounds import FOLLOWED
 from upcard_wallet.domain.events import EVENT_TYPES, HeldWager
 
@@ -30,6 +29,8 @@ is, and what stands beside its payload, says [CONTRACTS.md](CONTRACTS.md), secti
   it holds it.
 - An event that moved money names the ledger's transaction; that names the event of another service that led
   to it, as does the event's own `causation_id`.
+- Schemas of the payloads: [events/wallet](events/wallet).
+- A round `tip-….1` is no round: under such a name the money of one tip of a seamless player is held.
 - `actor`: who was vouched for in the call; of holds `player:<id>`, or `platform` for a bet by default;
   `system` for what follows from other services' events.
 """
@@ -48,6 +49,8 @@ not looked at:
 | `JackpotContributed` | the same, and `round` |
 | `JackpotHit` | `jackpot`, `operator` (whose house pays what the pool lacks), `currency`, `round`, \
 `shares`: objects with `player`, `amount` |
+| `JackpotCorrected` | `jackpot`, `operator`, `currency`, `round`, `pool_change`, `changes`: objects with \
+`player`, `amount`; both signed, and their sum is what the house pays |
 | `FreeBetGranted` | `free_bet`, `player`, `currency`, `amount` |
 | `FreeBetExpired` | `free_bet` |
 
@@ -59,60 +62,26 @@ its form) is parked with the rest of its stream, and an alarm.
 
 def page() -> str:
     """The whole page."""
-    events = [_event(name, version, kind) for name, (version, kind) in EVENT_TYPES.items()]
-    inside = f"# Objects inside\n\n{_section(HeldWager.__name__, HeldWager)}"
+    events = [section(f"{name}, version {version}", kind) for name, (version, kind) in EVENT_TYPES.items()]
+    inside = f"# Objects inside\n\n{section(HeldWager.__name__, HeldWager)}"
     return "\n".join([_INTRODUCTION, *events, inside, _READ])
-
-
-def _event(name: str, version: int, kind: type[Any]) -> str:
-    return _section(f"{name}, version {version}", kind)
-
-
-def _section(title: str, kind: type[Any]) -> str:
-    hints = get_type_hints(kind, include_extras=True)
-    rows = [_row(field, hints[field.name]) for field in dataclasses.fields(kind)]
-    table = "\n".join(["| field | type | default | meaning |", "|---|---|---|---|", *rows])
-    return f"## {title}\n\n{_meaning(kind)}\n\n{table}\n"
-
-
-def _meaning(kind: type[Any]) -> str:
-    lines = (line.strip() for line in (kind.__doc__ or "").strip().splitlines())
-    return "\n".join(lines)
-
-
-def _row(field: dataclasses.Field[Any], hint: object) -> str:
-    meaning = ""
-    if get_origin(hint) is Annotated:
-        hint, meaning = get_args(hint)[:2]
-    default = "required" if field.default is dataclasses.MISSING else f"`{json.dumps(field.default)}`"
-    return f"| `{field.name}` | {_type(hint)} | {default} | {meaning} |"
-
-
-def _type(hint: object) -> str:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _type(arguments[0])
-    if origin in {Union, UnionType}:
-        return " or ".join(map(_type, arguments))
-    if origin is Literal:
-        return " or ".join(f"`{json.dumps(word)}`" for word in arguments)
-    if origin is tuple:
-        return f"list of {_type(arguments[0])}"
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return f"[{hint.__name__}](#{hint.__name__.lower()})"
-    return {str: "string", int: "integer", NoneType: "null"}[hint]  # type: ignore[index] # nothing else is in events
 
 
 def main() -> int:
     """Run the tool; 1 when `--check` found a difference."""
-    parser = argparse.ArgumentParser(description="Write the page about the wallet's events.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if it differs")
+    parser = argparse.ArgumentParser(description="Write the page and the schemas of the wallet's events.")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if something differs"
+    )
     if not parser.parse_args().check:
         PAGE.write_text(page(), encoding="utf-8")
-    differs = not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page()
-    if differs:
-        print(f"{PAGE.name}: not what the code says")
-    return int(differs)
+        event_schemas.write("wallet", EVENT_TYPES)
+    differing = event_schemas.outdated("wallet", EVENT_TYPES)
+    if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page():
+        differing.append(PAGE.name)
+    for name in differing:
+        print(f"{name}: not what the code says")
+    return int(bool(differing))
 
 
 if __name__ == "__main__":

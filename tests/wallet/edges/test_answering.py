@@ -11,21 +11,17 @@ import pytest
 
 from eventstore import faults
 from eventstore.postgres import Pool, SessionLimits, open_pool
-from servicekit.grpc import ActorKind, ContextVerifier, GrpcServer, ServerSettings, TrustedKey, acting_as
 from stack import Stack
 from tests.wallet.edges.client import Client, fresh, refused
-from tests.wallet.edges.processes import KEY, PLATFORM, channel_to
+from tests.wallet.edges.serving import served
 from upcard.wallet.v1 import wallet_pb2 as pb
-from upcard.wallet.v1.wallet_pb2_grpc import WalletServiceStub
 from upcard_wallet.adapters.internal_purse import InternalPurse
 from upcard_wallet.adapters.postgres import PostgresLedger
-from upcard_wallet.adapters.postgres.adjustments import AdjustmentTables
 from upcard_wallet.app.hold_records import Records
 from upcard_wallet.app.ports import Unwatched
 from upcard_wallet.app.purse import Purse, PurseKind
 from upcard_wallet.app.recording import Recorder
 from upcard_wallet.app.wallet import Wallet
-from upcard_wallet.entrypoints.grpc import WALLET_ERRORS, Desk, exposed_wallet
 
 
 @pytest.fixture
@@ -40,17 +36,8 @@ async def client(pool: Pool) -> AsyncIterator[Client]:
     purses: dict[PurseKind, Purse] = {}
     wallet = Wallet(PostgresLedger(), purses, Recorder(), Unwatched())
     purses["internal"] = InternalPurse(pool, Records(wallet), lambda _: None)
-    desk = Desk(wallet, AdjustmentTables(), pool, lambda _: None)
-    trusted = TrustedKey("gateway-1", KEY.public_key(), frozenset(ActorKind))
-    server = GrpcServer(
-        ServerSettings(grace_s=0.2),
-        [exposed_wallet(desk)],
-        verifier=ContextVerifier("wallet", [trusted]),
-        known_errors=WALLET_ERRORS,
-    )
-    async with server, channel_to(server.address) as channel:
-        with acting_as(PLATFORM):
-            yield Client(WalletServiceStub(channel))
+    async with served(wallet, pool) as client:
+        yield client
 
 
 async def test_sessions_that_end_between_calls(client: Client, stack: Stack, database: str) -> None:

@@ -23,12 +23,14 @@ from upcard_wallet.entrypoints import faults
 
 CALLS = ("wallet.call.before_commit", "wallet.call.committed")
 HOLDS = ("holds.before_commit", "holds.committed", "wallet.holds.placed")
+END_TO_END = ("wallet.tip.held", "wallet.old_holds.answered")
+"""Killed at by tests/end_to_end/wallet/test_killed.py, which has a partner and a table."""
 
 Again = Callable[[], Awaitable[None]]
 
 
 def test_every_point_is_killed_at() -> None:
-    assert {*CALLS, *HOLDS} == faults.POINTS | ledger_faults.POINTS
+    assert {*CALLS, *HOLDS, *END_TO_END} == faults.POINTS | ledger_faults.POINTS
 
 
 async def test_a_call_that_is_cut_off_has_one_effect(

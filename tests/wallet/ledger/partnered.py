@@ -11,6 +11,7 @@ from upcard_wallet.app.purse import (
     BookKey,
     Credit,
     FreedHold,
+    Heard,
     HoldGroup,
     Outcome,
     PurseKind,
@@ -32,8 +33,11 @@ class PartneredPurse:
     def cash_book(self, account: AccountRef) -> BookKey:
         return BookKey("operator", account.operator, account.currency)
 
-    async def place(self, groups: Sequence[HoldGroup], deadline: float) -> Sequence[Outcome]:
+    async def place(
+        self, groups: Sequence[HoldGroup], deadline: float, heard: Heard | None = None
+    ) -> Sequence[Outcome]:
         assert deadline > 0
+        assert heard is not None
         return [UNKNOWN] * len(groups)
 
     async def release(self, connection: Connection, holds: Sequence[FreedHold]) -> None:

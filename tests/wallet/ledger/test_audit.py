@@ -8,7 +8,16 @@ import pytest
 
 from eventstore.following import OWN, Applier, Page
 from tests.wallet.ledger.test_settling import grant
-from tests.wallet.ledger.world import ORIGIN, ROUND_CANCELLED, ROUND_SETTLED, World, bet, settled
+from tests.wallet.ledger.world import (
+    ORIGIN,
+    ROUND_CANCELLED,
+    ROUND_SETTLED,
+    World,
+    bet,
+    round_resettled,
+    round_settled,
+    settled,
+)
 from upcard_wallet.adapters.postgres.audit import Difference
 from upcard_wallet.app.adjust import Adjust, adjust
 from upcard_wallet.app.jackpots import Hit, Seed, Share, post_jackpots
@@ -39,16 +48,21 @@ async def play(world: World) -> None:
     await world.player("p3", purse="seamless")
     await grant(world, "f1", 20)
     await world.place(bet((1, "ante", 10), (2, "ante", 10, "f1")), bet((1, "ante", 30), player="p2"))
+    first = settled((1, "ante", 10, 20), (2, "ante", 10, 10, "f1"))
+    second = [
+        settled((1, "ante", 30, back), player="p2", revision=n) for n, back in ((1, 0), (2, 60), (3, 0))
+    ]
     await world.hear(
-        ("t1.1", settled((1, "ante", 10, 20), (2, "ante", 10, 10, "f1"))),
-        ("t1.1", settled((1, "ante", 30, 0), player="p2")),
-        ("t1.1", ROUND_SETTLED),
-        ("t1.1", settled((1, "ante", 30, 60), player="p2", revision=2)),
+        ("t1.1", first),
+        ("t1.1", second[0]),
+        ("t1.1", round_settled(first, second[0])),
+        ("t1.1", second[1]),
+        ("t1.1", round_resettled(1, first, second[1])),
     )
     await world.place(bet((1, "ante", 10), round_name="t1.2"), bet((1, "ante", 5), round_name="t1.3"))
     await world.hear(("t1.2", ROUND_CANCELLED))
     await world.do(withdraw, Withdraw("p2-EUR", 130, "w"))
-    await world.hear(("t1.1", settled((1, "ante", 30, 0), player="p2", revision=3)))
+    await world.hear(("t1.1", second[2]), ("t1.1", round_resettled(2, first, second[2])))
     await world.do(tip, Tip("p1-EUR", 3, "t"))
     await world.do(adjust, Adjust("p1-EUR", 5, "cash", "house", "goodwill", "staff:a", "staff:b", "a"))
     hit = Hit("j1", "op1", "EUR", (Share("p1", 50), Share("p3", 30)), "t1.1", world.event_id())
@@ -107,7 +121,8 @@ async def test_a_difference_that_is_mended_is_forgotten(
 
 async def test_what_is_in_suspense_is_an_alarm_at_once(world: World) -> None:
     await world.player(money=100)
-    await world.hear(("t1.1", settled((1, "ante", 10, 20))), ("t1.1", ROUND_SETTLED))
+    result = settled((1, "ante", 10, 20))
+    await world.hear(("t1.1", result), ("t1.1", round_settled(result)))
     assert alarms(await audited(world)) == [Difference("suspense", "op1/EUR", None, None, 0, -10)]
 
 
@@ -200,3 +215,48 @@ async def test_a_result_that_the_house_has_not_is_found(
     assert [(one.kind, one.subject, one.found - one.expected) for one in await audited(world)] == [
         ("settled", "t1.1/p1", 1)
     ]
+
+
+async def sums_that_differ(world: World) -> list[tuple[str, str, int, int]]:
+    return [(one.kind, one.subject, one.expected, one.found) for one in await audited(world)]
+
+
+async def test_a_round_that_comes_to_something_else_than_the_table_says_is_found(world: World) -> None:
+    """A result that never arrived: whatever the wallet settled is whole, and yet it is not all."""
+    await world.player("p1", 100)
+    await world.player("p2", 100)
+    await world.place(bet((1, "ante", 10)), bet((1, "ante", 30), player="p2"))
+    first, second = settled((1, "ante", 10, 20)), settled((1, "ante", 30, 0), player="p2")
+    await world.hear(("t1.1", first), ("t1.1", round_settled(first, second)))
+    wrong = [
+        ("round_players", "t1.1/EUR", 2, 1),
+        ("round_returned", "t1.1/EUR", 20, 20),
+        ("round_staked", "t1.1/EUR", 40, 10),
+    ]
+    assert sorted(await sums_that_differ(world)) == [one for one in wrong if one[2] != one[3]]
+    assert sorted(await sums_that_differ(world)) == [one for one in wrong if one[2] != one[3]], "it stays"
+    await world.hear(("t1.1", second))
+    assert [one for one in await sums_that_differ(world) if one[0].startswith("round_")] == []
+    assert await world.value("SELECT count(*) FROM wallet.differences") == 0
+
+
+async def test_a_currency_that_the_table_does_not_name_is_found(world: World) -> None:
+    await world.player("p1", 100)
+    await world.player("p2", 100, currency="SEK")
+    await world.place(bet((1, "ante", 10)))
+    first = settled((1, "ante", 10, 20))
+    strange = settled((1, "ante", 30, 0), player="p2", currency="SEK")
+    await world.hear(("t1.1", first), ("t1.1", strange), ("t1.1", round_settled(first)))
+    found = {one for one in await sums_that_differ(world) if one[0].startswith("round_")}
+    assert found == {("round_players", "t1.1/SEK", 0, 1), ("round_staked", "t1.1/SEK", 0, 30)}
+
+
+async def test_the_latest_word_on_a_round_counts_whatever_comes_again(world: World) -> None:
+    await world.player("p1", 100)
+    await world.place(bet((1, "ante", 10)))
+    first, second = settled((1, "ante", 10, 20)), settled((1, "ante", 10, 0), revision=2)
+    before = await world.hear(("t1.1", first), ("t1.1", round_settled(first)))
+    await world.hear(("t1.1", second), ("t1.1", round_resettled(1, second)))
+    await world.hear_again(before)
+    assert await audited(world) == []
+    assert await world.value("SELECT number FROM wallet.round_totals WHERE checked") == 1

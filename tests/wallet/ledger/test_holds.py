@@ -177,6 +177,21 @@ async def test_stakes_taken_back_or_declined_release_their_holds_whole(world: Wo
     await world.all_is_explained()
 
 
+async def test_what_is_reserved_with_an_ante_goes_back_with_it(world: World) -> None:
+    await world.player(money=100)
+    await world.place(
+        bet((1, "ante", 10), (1, "bet", 20), (2, "ante", 5), (2, "bet", 10)),
+        bet((3, "ante", 1), (3, "bet", 2), bet_id="b2"),
+    )
+    await world.hear(
+        ("t1.1", withdrawn((1, "ante", 10), (1, "bet", 20))), ("t1.1", declined((3, "ante", 1), bet_id="b2"))
+    )
+    assert await world.has() == (85, 15, 0, 0), "a blind box's own bet is named twice and goes back once"
+    await world.hear(("t1.1", withdrawn((2, "ante", 5))))
+    assert await world.has() == (100, 0, 0, 0)
+    await world.all_is_explained()
+
+
 async def test_a_command_of_a_wrong_form_is_refused_alone(world: World) -> None:
     await world.player(money=1_000)
     right = bet((1, "ante", 10))

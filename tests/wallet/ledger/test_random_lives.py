@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from rules_core.round.events import PlayerSettled
 from tests.wallet.ledger.test_audit import audited
 from tests.wallet.ledger.world import (
     ROUND_CANCELLED,
-    ROUND_SETTLED,
     World,
     bet,
     declined,
+    round_resettled,
+    round_settled,
     settled,
     states,
     withdrawn,
@@ -56,6 +58,8 @@ class Life:
         self.round = "t1.1"
         self.commands: list[WantedHolds] = []
         self.facts: list[RoundFact] = []
+        self.rounds: dict[str, dict[str, PlayerSettled]] = {}
+        """Of settled rounds: each player's latest result."""
 
     async def step(self) -> None:
         """One thing that may happen."""
@@ -150,7 +154,8 @@ class Life:
             self.model.cash[player] += returned
             self.model.results[name, player] = (1, staked, returned, 0)
             events.append((name, settled(*lines, player=player)))
-        self.facts += await self.world.hear(*events, (name, ROUND_SETTLED))
+        self.rounds[name] = {event.player: event for _, event in events}
+        self.facts += await self.world.hear(*events, (name, round_settled(*self.rounds[name].values())))
 
     async def correct(self) -> None:
         if not self.model.results:
@@ -171,7 +176,10 @@ class Life:
             self.model.owed[player] += -change - taken
         self.model.results[name, player] = (revision + 1, staked, now, owed)
         event = settled((1, "ante", staked, now), player=player, revision=revision + 1)
-        self.facts += await self.world.hear((name, event))
+        results = self.rounds[name]
+        results[player] = event
+        number = sum(one.revision - 1 for one in results.values())
+        self.facts += await self.world.hear((name, event), (name, round_resettled(number, *results.values())))
 
     async def again(self) -> None:
         """Whatever happened before comes once more: nothing changes."""
@@ -233,19 +241,12 @@ async def test_everything_at_once_loses_nothing(world: World) -> None:
                 " WHERE round = $1 AND state = 'held' GROUP BY player",
                 name,
             )
-            await world.hear(
-                *(
-                    (
-                        name,
-                        settled(
-                            (1, "ante", row["amount"], row["amount"] * draw.choice((0, 2))),
-                            player=row["player"],
-                        ),
-                    )
-                    for row in held
-                ),
-                (name, draw.choice((ROUND_SETTLED, ROUND_SETTLED, ROUND_CANCELLED))),
-            )
+            results = [
+                settled((1, "ante", row["amount"], row["amount"] * draw.choice((0, 2))), player=row["player"])
+                for row in held
+            ]
+            end = draw.choice((round_settled(*results), round_settled(*results), ROUND_CANCELLED))
+            await world.hear(*((name, result) for result in results), (name, end))
 
     await asyncio.gather(*map(caller, range(8)), *map(table, (1, 2, 3)))
     await world.all_is_explained()

@@ -14,9 +14,11 @@ from rules_core.log.content import parse_content
 from rules_core.round.events import (
     BetDeclined,
     BetWithdrawn,
+    CurrencyTotal,
     PlayerSettled,
     RoundCancelled,
     RoundEvent,
+    RoundResettled,
     RoundSettled,
 )
 from rules_core.round.events.betting import DeclinedStake, WithdrawnStake
@@ -244,6 +246,31 @@ def declined(*stakes: tuple[int, str, int], player: str = "p1", bet_id: str = "b
 
 
 ROUND_SETTLED = RoundSettled(DealerResult("nothing", (), "nothing", qualified=False, purchased=False), ())
+_DEALER = ROUND_SETTLED.dealer
+
+
+def round_settled(*results: PlayerSettled) -> RoundSettled:
+    """The end of a round with these results."""
+    return RoundSettled(_DEALER, _totals(results))
+
+
+def round_resettled(number: int, *results: PlayerSettled) -> RoundResettled:
+    """The end of a correction, after which these results stand."""
+    return RoundResettled(number, _DEALER, _totals(results))
+
+
+def _totals(results: Sequence[PlayerSettled]) -> tuple[CurrencyTotal, ...]:
+    return tuple(
+        CurrencyTotal(
+            currency,
+            sum(one.currency == currency for one in results),
+            sum(one.staked for one in results if one.currency == currency),
+            sum(one.returned for one in results if one.currency == currency),
+        )
+        for currency in sorted({one.currency for one in results})
+    )
+
+
 ROUND_CANCELLED = RoundCancelled("technical_failure")
 
 

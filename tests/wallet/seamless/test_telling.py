@@ -15,7 +15,6 @@ from tests.wallet.partner import Trick
 from tests.wallet.seamless.world import QUICK, SeamlessWorld, seamless_world
 from upcard_wallet.adapters.seamless.parked import (
     NotParked,
-    ParkedCall,
     ParkedDecision,
     decide_parked,
     parked_calls,
@@ -24,6 +23,7 @@ from upcard_wallet.adapters.seamless.partner import Accepted
 from upcard_wallet.adapters.seamless.standing import backlogs, overdue_bets, rounds_with_partners
 from upcard_wallet.app.adjust import Adjust, adjust
 from upcard_wallet.app.jackpots import Hit, Share, post_jackpots
+from upcard_wallet.app.parked import ParkedCall
 from upcard_wallet.app.purse import AccountRef, SettledPlayer
 
 UNCLEAR = [

@@ -19,6 +19,7 @@ from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
 from messaging.relay import Relay, RelaySettings
 from messaging.topics import topic_of
+from servicekit.answering import Answering
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
 from servicekit.grpc import for_services, open_channel, start_grpc
 from servicekit.health import below
@@ -27,17 +28,21 @@ from upcard_wallet.adapters.internal_purse import InternalPurse
 from upcard_wallet.adapters.metrics import PartnerMetrics, RelayMetrics, WalletMetrics
 from upcard_wallet.adapters.postgres import PostgresLedger
 from upcard_wallet.adapters.postgres.adjustments import AdjustmentTables
+from upcard_wallet.adapters.postgres.old_holds import QuestionTables
 from upcard_wallet.adapters.seamless.asking import PartnerAt
 from upcard_wallet.adapters.seamless.http_partner import HttpPartner
+from upcard_wallet.adapters.seamless.parked_tables import ParkedCallTables
 from upcard_wallet.adapters.seamless.purse import SeamlessPurse
 from upcard_wallet.adapters.seamless.settings import PartnerSettings
 from upcard_wallet.adapters.seamless.work import SeamlessWork
+from upcard_wallet.adapters.table import TABLE, GrpcRoundOwner
 from upcard_wallet.app.hold_records import Records
 from upcard_wallet.app.purse import Purse, PurseKind
 from upcard_wallet.app.recording import Recorder
 from upcard_wallet.app.wallet import Wallet
 from upcard_wallet.entrypoints.consumer import BONUS_EVENTS, TABLE_EVENTS, bonus_handler, table_handler
-from upcard_wallet.entrypoints.grpc import WALLET_ERRORS, Desk, exposed_wallet
+from upcard_wallet.entrypoints.grpc import AGAIN, WALLET_ERRORS, Desk, exposed_wallet
+from upcard_wallet.entrypoints.old_holds import OldHolds
 from upcard_wallet.entrypoints.own_log import OwnLog
 from upcard_wallet.entrypoints.upkeep import Upkeep
 from upcard_wallet.migrations import COMPONENT, wallet_migrations
@@ -73,11 +78,17 @@ async def main(service: Service[WalletSettings]) -> None:
     purses["seamless"] = seamless
     await service.run("partners", SeamlessWork(seamless).run, stop_within_s=15.0)
     await _start_upkeep(service, wallet, pool, store)
+    await _start_old_holds(service, wallet, pool, store)
     await _start_relay(service, pool)
     metrics = ConsumerMetrics()
     for source, address, handler, wanted in _sources(settings, wallet):
         await _follow(service, pool, store, metrics, source, address, traced(handler), wanted)
-    desk = Desk(wallet, AdjustmentTables(), pool, store.announce)
+    desk = Desk(
+        wallet,
+        AdjustmentTables(),
+        ParkedCallTables(records),
+        Answering(NAME, pool, store.announce, AGAIN),
+    )
     feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
     await start_grpc(
         service,
@@ -114,10 +125,36 @@ async def _start_upkeep(
     applier = Applier(pool, FOLLOWER, OWN, audit.handle, observer=FollowerMetrics())
     follow = OwnLog(store, applier, EventFilter(categories=frozenset({"account"})))
     upkeep = Upkeep(
-        pool, wallet, audit, store.announce, settings.upkeep_interval_s, settings.holds_age_alarm_s
+        pool,
+        wallet,
+        audit,
+        store.announce,
+        settings.upkeep_interval_s,
+        settings.holds_age_alarm_s,
+        settings.partner_calls_kept_days,
     )
     await service.run("audit", follow.run)
     await service.run("upkeep", upkeep.run)
+
+
+async def _start_old_holds(
+    service: Service[WalletSettings], wallet: Wallet, pool: Pool, store: PostgresEventStore
+) -> None:
+    settings = service.settings
+    channel = await service.start(
+        "channel to table",
+        open_channel(settings.table_address, audience="table", services=[TABLE], settings=settings.calls),
+    )
+    old = OldHolds(
+        pool,
+        wallet,
+        QuestionTables(),
+        GrpcRoundOwner(channel),
+        store.announce,
+        settings.holds_age_ask_s,
+        interval_s=max(settings.upkeep_interval_s, 1.0),
+    )
+    await service.run("old holds", old.run, stop_within_s=10.0)
 
 
 async def _start_relay(service: Service[WalletSettings], pool: Pool) -> None:

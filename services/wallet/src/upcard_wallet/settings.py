@@ -41,7 +41,9 @@ class WalletSettings(ServiceSettings, DatabaseSettings, BrokerSettings, GrpcSett
         description="put before the names of topics and groups where installations share brokers",
     )
 
-    table_address: str = Field(description="host:port of the table service, whose events are followed")
+    table_address: str = Field(
+        description="host:port of the table service: its events are followed, it is asked about old holds"
+    )
     bonus_address: str | None = Field(
         default=None, description="host:port of the bonus service; without it no jackpots and free bets"
     )
@@ -65,6 +67,18 @@ class WalletSettings(ServiceSettings, DatabaseSettings, BrokerSettings, GrpcSett
         description="for how long a partner that fails is tried, in seconds, 12 hours or more",
     )
 
+    partner_calls_kept_days: int = Field(
+        default=400,
+        ge=90,
+        le=36_500,
+        description="for how long finished calls to partners are kept for disputes, in days",
+    )
+
+    holds_age_ask_s: Seconds = Field(
+        default=300.0,
+        description="from which age on the table is asked what became of an open hold, in seconds: longer"
+        " than a round lasts, shorter than UPCARD_HOLDS_AGE_ALARM_S",
+    )
     holds_age_alarm_s: Seconds = Field(
         default=600.0, description="for how long a hold may be open before it is worth an alarm, in seconds"
     )

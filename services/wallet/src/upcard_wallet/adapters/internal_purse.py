@@ -20,6 +20,7 @@ from upcard_wallet.app.purse import (
     BookKey,
     Credit,
     FreedHold,
+    Heard,
     HoldGroup,
     Outcome,
     PurseKind,
@@ -63,7 +64,9 @@ class InternalPurse:
         """See `app.purse.Purse`."""
         return BookKey("player_cash", account.account, account.currency)
 
-    async def place(self, groups: Sequence[HoldGroup], deadline: float) -> Sequence[Outcome]:
+    async def place(
+        self, groups: Sequence[HoldGroup], deadline: float, heard: Heard | None = None
+    ) -> Sequence[Outcome]:
         """See `app.purse.Purse`. `unknown` only when the database could not be reached in time.
 
         Then nothing may be held or all of it; asking again with the same `bet_id` tells.
@@ -72,7 +75,11 @@ class InternalPurse:
         try:
             async with asyncio.timeout_at(deadline):
                 for first in range(0, len(groups), _MOST_AT_ONCE):
-                    outcomes += await self._place_apart(groups[first : first + _MOST_AT_ONCE])
+                    placed = await self._place_apart(groups[first : first + _MOST_AT_ONCE])
+                    outcomes += placed
+                    if heard is not None:
+                        for place, outcome in enumerate(placed, start=first):
+                            heard(place, outcome)
         except (TimeoutError, *_AGAIN):
             pass
         return outcomes + [UNKNOWN] * (len(groups) - len(outcomes))

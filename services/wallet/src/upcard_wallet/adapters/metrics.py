@@ -56,6 +56,11 @@ failing_for: Final = gauge(
 )
 overdue_bets: Final = gauge("upcard_wallet_partner_bets_overdue", "Bets that should have had an end by now")
 oldest_hold: Final = gauge("upcard_wallet_oldest_open_hold_seconds", "Age of the oldest open hold's state")
+old_holds: Final = counter(
+    "upcard_wallet_old_holds_total",
+    "Commands with old holds, by what their round's owner said: staked, declined, unknown",
+    ("word",),
+)
 differences: Final = gauge(
     "upcard_wallet_differences", "Invariants that do not hold now, some of them under way", ("kind",)
 )

@@ -14,6 +14,7 @@ from upcard_wallet.app.ports import (
     NewTransaction,
     PlayerBooks,
     Posting,
+    RoundTotals,
     Settlement,
 )
 from upcard_wallet.app.purse import AccountRef, BookKey, Credit, FreedHold, PurseKind, SettledPlayer
@@ -39,6 +40,7 @@ class Draft:
         self._changes: dict[UUID, HoldChange] = {}
         self._settlements: list[Settlement] = []
         self._rounds: list[EndedRound] = []
+        self._totals: list[RoundTotals] = []
         self._freed: dict[PurseKind, list[FreedHold]] = {}
         self._settled: dict[PurseKind, list[SettledPlayer]] = {}
         self._credits: dict[PurseKind, list[Credit]] = {}
@@ -110,9 +112,17 @@ class Draft:
         self._settlements.append(settlement)
         self._settled.setdefault(note.account.purse, []).append(note)
 
+    def close(self, note: SettledPlayer) -> None:
+        """Draft what a purse is told of money that was held and is spent, beside a round."""
+        self._settled.setdefault(note.account.purse, []).append(note)
+
     def end(self, ended: EndedRound) -> None:
         """Draft the end of a round."""
         self._rounds.append(ended)
+
+    def total(self, totals: RoundTotals) -> None:
+        """Draft what a round comes to."""
+        self._totals.append(totals)
 
     def free(self, freed: FreedHold) -> None:
         """Draft what a purse is told of a freed hold."""
@@ -130,6 +140,7 @@ class Draft:
         await ledger.change_holds(connection, list(self._changes.values()))
         await ledger.post(connection, self._transactions)
         await ledger.add_settlements(connection, self._settlements)
+        await ledger.note_totals(connection, self._totals)
         for kind, freed in self._freed.items():
             await purses[kind].release(connection, freed)
         for kind, settled in self._settled.items():

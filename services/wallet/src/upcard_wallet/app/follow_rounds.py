@@ -16,11 +16,12 @@ from rules_core.round.events import (
     PlayerSettled,
     RoundCancelled,
     RoundEvent,
+    RoundResettled,
     RoundSettled,
 )
 from upcard_wallet.app.draft import Books, Draft
 from upcard_wallet.app.freeing import free_bets_of, free_holds
-from upcard_wallet.app.ports import EndedRound, Hold, HoldsWanted, Settlement
+from upcard_wallet.app.ports import CurrencyTotal, EndedRound, Hold, HoldsWanted, RoundTotals, Settlement
 from upcard_wallet.app.purse import AccountRef
 from upcard_wallet.app.settle_player import RevisionMissing, Settling, settle_player
 from upcard_wallet.app.wallet import Origin, Wallet
@@ -66,6 +67,7 @@ async def follow_rounds(
       owed.
     - `RoundSettled`: the round is over; what is still held had no stake and goes back.
     - `RoundCancelled`: the round is over, every hold goes back.
+    - `RoundSettled`, `RoundResettled`: what the round comes to is noted, and compared by the audit.
 
     Holds whose answer is still open are given to the purse to be rolled back. Of a round with very many holds
     left, the rest is freed by `free_ended`. Raises UnknownAccount (a settled player has none),
@@ -186,7 +188,10 @@ class _Batch:
             self._free(_named_holds(fact), "declined", origin)
         elif isinstance(event, PlayerSettled):
             self._settle(self._settlings[fact.event_id], origin)
+        elif isinstance(event, RoundResettled):
+            self.draft.total(_totals(fact, event.number, event))
         elif isinstance(event, RoundSettled):
+            self.draft.total(_totals(fact, 0, event))
             self.draft.end(EndedRound(fact.round, "settled", fact.event_id))
             self.free_round(fact.round, _REASONS["settled"], origin)
         elif isinstance(event, RoundCancelled):
@@ -230,14 +235,23 @@ class _Batch:
                 del self._holds[hold.hold]
 
 
+def _totals(fact: RoundFact, number: int, event: RoundSettled | RoundResettled) -> RoundTotals:
+    totals = tuple(CurrencyTotal(one.currency, one.players, one.staked, one.returned) for one in event.totals)
+    return RoundTotals(fact.round, number, totals, fact.event_id)
+
+
 def _named_holds(fact: RoundFact) -> list[UUID]:
+    """The holds that a withdrawal or a decline gives back, each once.
+
+    An ante's hold may have the one of its bet beside it, reserved under the same command: it goes with it.
+    """
     event = fact.event
+    named: list[tuple[str, int, str]]
     if isinstance(event, BetWithdrawn):
-        return [
-            hold_id(fact.round, event.player, stake.bet_id, stake.box, stake.wager) for stake in event.stakes
-        ]
-    if isinstance(event, BetDeclined):
-        return [
-            hold_id(fact.round, event.player, event.bet_id, stake.box, stake.wager) for stake in event.stakes
-        ]
-    return []
+        named = [(stake.bet_id, stake.box, stake.wager) for stake in event.stakes]
+    elif isinstance(event, BetDeclined):
+        named = [(event.bet_id, stake.box, stake.wager) for stake in event.stakes]
+    else:
+        return []
+    reserves = [(bet_id, box, "bet") for bet_id, box, wager in named if wager == "ante"]
+    return [hold_id(fact.round, event.player, *one) for one in dict.fromkeys([*named, *reserves])]

@@ -14,7 +14,7 @@ from upcard_wallet.app.follow_rounds import UnknownAccount
 from upcard_wallet.app.ports import Posting
 from upcard_wallet.app.purse import AccountRef, BookKey, Credit
 from upcard_wallet.app.wallet import Origin, Wallet
-from upcard_wallet.domain.events import BonusCredited, JackpotPosted
+from upcard_wallet.domain.events import BonusCredited, JackpotPosted, JackpotShareCorrected
 from upcard_wallet.domain.ids import pool_stream
 
 
@@ -44,7 +44,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one player gets of a hit."""
+    """What one player gets of a hit, or (signed) by a correction."""
 
     player: str
     amount: int
@@ -63,7 +63,23 @@ class Hit:
     cause_event: UUID
 
 
-JackpotFact = Contribution | Seed | Hit
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A round that had an effect on a pool was undone or corrected (`JackpotCorrected`)."""
+
+    jackpot: str
+    operator: str
+    """Whose house pays the difference, or gets it."""
+    currency: str
+    pool_change: int
+    """Signed."""
+    changes: tuple[Share, ...]
+    """Signed: what each winner has more, or less."""
+    round: str
+    cause_event: UUID
+
+
+JackpotFact = Contribution | Seed | Hit | Correction
 
 
 async def post_jackpots(
@@ -71,15 +87,14 @@ async def post_jackpots(
 ) -> Sequence[StreamAppend]:
     """Post facts in their order, each once (by `cause_event`): `JackpotPosted`; `BonusCredited` for winners.
 
-    Returns the appends. An amount of zero posts nothing. Raises UnknownAccount.
+    Of a correction also `JackpotShareCorrected`: what a player got is taken back as far as it is there, the
+    rest is owed. Returns the appends. An amount of zero posts nothing. Raises UnknownAccount.
     """
-    facts = [fact for fact in facts if _total(fact) > 0]
+    facts = [fact for fact in facts if _moves(fact)]
     if not facts:
         return ()
     ledger = wallet.ledger
-    winners = {
-        (share.player, fact.currency) for fact in facts if isinstance(fact, Hit) for share in fact.shares
-    }
+    winners = {(share.player, fact.currency) for fact in facts for share in _shares(fact)}
     accounts = await ledger.accounts_of(connection, winners)
     if len(accounts) < len(winners):
         player, currency = min(winners - accounts.keys())
@@ -99,13 +114,34 @@ async def post_jackpots(
         own_origin = replace(origin, causation_id=str(fact.cause_event))
         if isinstance(fact, Hit):
             _pay(draft, books, accounts, fact, own_origin)
+        elif isinstance(fact, Correction):
+            _correct(draft, books, accounts, fact, own_origin)
         else:
             _fill(draft, books, fact, own_origin)
     return await draft.store(connection)
 
 
-def _total(fact: JackpotFact) -> int:
-    return sum(share.amount for share in fact.shares) if isinstance(fact, Hit) else fact.amount
+def _shares(fact: JackpotFact) -> tuple[Share, ...]:
+    match fact:
+        case Hit(shares=shares) | Correction(changes=shares):
+            return shares
+        case _:
+            return ()
+
+
+def _total(fact: Hit | Correction) -> int:
+    return sum(share.amount for share in _shares(fact))
+
+
+def _moves(fact: JackpotFact) -> bool:
+    """Whether there is anything to post."""
+    match fact:
+        case Correction(pool_change=pool_change, changes=changes):
+            return bool(pool_change) or any(change.amount for change in changes)
+        case Hit():
+            return _total(fact) > 0
+        case _:
+            return fact.amount > 0
 
 
 def _pool(fact: JackpotFact) -> BookKey:
@@ -188,3 +224,83 @@ def _credit(  # noqa: PLR0913, PLR0917 - one place, and everything is needed
     credited = BonusCredited(str(transaction), amount, "jackpot", hit.round, hit.jackpot)
     draft.tell(account.account, credited, origin, event)
     draft.credit(Credit(account, amount, "jackpot", key, hit.round, hit.cause_event))
+
+
+def _correct(
+    draft: Draft,
+    books: Books,
+    accounts: Mapping[tuple[str, str], AccountRef],
+    correction: Correction,
+    origin: Origin,
+) -> None:
+    """House → pool, or back; then pool → winners, or back, a transaction each."""
+    pool = books.other(_pool(correction))
+    # A pool is never below zero: what it lacks the house bears, as of a hit.
+    pool_change = max(correction.pool_change, -draft.balances[pool])
+    house = pool_change + _total(correction)
+    house_book = books.other(BookKey("house", correction.operator, correction.currency))
+    event = draft.wallet.recorder.new_id()
+    transaction = draft.post(
+        "jackpot_correction",
+        _key(correction),
+        [
+            Posting(house_book, correction.currency, -house),
+            Posting(pool, correction.currency, house),
+        ],
+        event=event,
+        round_name=correction.round,
+        cause_event=correction.cause_event,
+    )
+    posted = JackpotPosted(
+        correction.jackpot,
+        correction.currency,
+        str(transaction),
+        "correction",
+        pool_change,
+        house,
+        correction.round,
+    )
+    draft.tell_stream(pool_stream(correction.jackpot), posted, origin, event)
+    for place, change in enumerate(correction.changes):
+        if change.amount:
+            key = f"{_key(correction)}/{place}"
+            account = accounts[change.player, correction.currency]
+            _change_share(draft, books, account, correction, change.amount, key, origin)
+
+
+def _change_share(  # noqa: PLR0913, PLR0917 - one place, and everything is needed
+    draft: Draft,
+    books: Books,
+    account: AccountRef,
+    correction: Correction,
+    amount: int,
+    key: str,
+    origin: Origin,
+) -> None:
+    """More goes to the cash; less is taken from it as far as it is there, and the rest is owed.
+
+    A partner's player owes all of it: a partner can be asked for nothing outside of a round.
+    """
+    cash = books.cash(account)
+    there = draft.balances[cash] if books.limited(account) else 0
+    owed = max(0, -amount - there)
+    event = draft.wallet.recorder.new_id()
+    transaction = draft.post(
+        "jackpot_share_correction",
+        key,
+        [
+            Posting(books.other(_pool(correction)), correction.currency, -amount),
+            Posting(cash, correction.currency, amount + owed),
+            Posting(books.of(account).receivable, correction.currency, -owed),
+        ],
+        event=event,
+        account=account.account,
+        round_name=correction.round,
+        cause_event=correction.cause_event,
+    )
+    told = JackpotShareCorrected(str(transaction), amount + owed, correction.round, correction.jackpot, owed)
+    draft.tell(account.account, told, origin, event)
+    if owed:
+        draft.wallet.watcher.owed(correction.currency, owed, f"{correction.jackpot} in {correction.round}")
+    if amount > 0:
+        draft.credit(Credit(account, amount, "jackpot", key, correction.round, correction.cause_event))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from eventstore.postgres import Pool
 from upcard_wallet.app.purse import UNKNOWN, AccountRef, HoldGroup, HoldItem, Outcome, PurseKind, refused
 from upcard_wallet.app.wallet import Wallet
 from upcard_wallet.domain.ids import (
+    TIP,
     hold_id,
     is_actor,
     is_amount,
@@ -63,14 +65,22 @@ MAX_WAGERS = 100
 _MOST_BOXES = 1_000
 
 
+Answered = Callable[[int, PlacedHolds], None]
+"""Told what became of the command at this place of a batch."""
+
+
 async def place_holds(
-    wallet: Wallet, pool: Pool, commands: Sequence[WantedHolds], deadline: float
+    wallet: Wallet,
+    pool: Pool,
+    commands: Sequence[WantedHolds],
+    deadline: float,
+    answered: Answered | None = None,
 ) -> tuple[PlacedHolds, ...]:
     """Hold each command's money, all of it or nothing; one answer each, in their order.
 
     Commands never fail each other, whatever their operators and purses. `deadline` is a time of asyncio's
     loop (`loop.time()`). The same command again (round, player, `bet_id`) gives what is recorded of it; with
-    other wagers or amounts it is refused.
+    other wagers or amounts it is refused. `answered` is told of each command once, as soon as it is known.
 
     Besides the reasons of `purse.Refusal`: `account_unknown`, `wagers_invalid` (a form is wrong, a wager of
     a box twice, none or too many, an amount not above zero), `bet_id_reused` (with other wagers). These
@@ -79,21 +89,14 @@ async def place_holds(
     """
     if len(commands) > MAX_COMMANDS:
         raise ValueError(f"at most {MAX_COMMANDS} commands at once, not {len(commands)}")
-    right = [_are_right(command) for command in commands]
-    players = {(one.player, one.currency) for one, is_right in zip(commands, right, strict=True) if is_right}
-    accounts = await _accounts(wallet, pool, players)
-    outcomes: list[Outcome] = []
-    asked: dict[PurseKind, list[tuple[int, HoldGroup]]] = {}
-    for place, (command, is_right) in enumerate(zip(commands, right, strict=True)):
-        account = accounts.get((command.player, command.currency))
-        if not is_right or account is None:
-            outcomes.append(refused("account_unknown" if is_right else "wagers_invalid"))
-            continue
-        outcomes.append(UNKNOWN)
-        asked.setdefault(account.purse, []).append((place, _group(command, account)))
+    batch = _Batch(commands, answered)
+    accounts = await _accounts(wallet, pool, batch.players())
+    asked = batch.ask(accounts)
     answers = await asyncio.gather(
         *(
-            wallet.purses[kind].place([group for _, group in groups], deadline)
+            wallet.purses[kind].place(
+                [group for _, group in groups], deadline, partial(batch.hear_of_group, groups)
+            )
             for kind, groups in asked.items()
         ),
         return_exceptions=True,
@@ -104,13 +107,62 @@ async def place_holds(
             failures.append(answer)
             continue
         for (place, _), outcome in zip(groups, answer, strict=True):
-            outcomes[place] = outcome
+            batch.hear(place, outcome)
     if failures and len(failures) == len(asked):
         raise failures[0]
-    return tuple(
-        PlacedHolds(outcome, _ids(command) if is_right else ())
-        for command, outcome, is_right in zip(commands, outcomes, right, strict=True)
-    )
+    return batch.all()
+
+
+class _Batch:
+    """Commands with their answers so far; each is told on once, as soon as it is there."""
+
+    def __init__(self, commands: Sequence[WantedHolds], answered: Answered | None) -> None:
+        self._commands = commands
+        self._right = [_are_right(command) for command in commands]
+        self._answered = answered
+        self._placed: dict[int, PlacedHolds] = {}
+
+    def players(self) -> set[tuple[str, str]]:
+        """Whose accounts are needed, with their currencies."""
+        return {
+            (one.player, one.currency)
+            for one, is_right in zip(self._commands, self._right, strict=True)
+            if is_right
+        }
+
+    def ask(
+        self, accounts: Mapping[tuple[str, str], AccountRef]
+    ) -> dict[PurseKind, list[tuple[int, HoldGroup]]]:
+        """What each purse has to be asked, with the places of the commands; the others are refused here."""
+        asked: dict[PurseKind, list[tuple[int, HoldGroup]]] = {}
+        for place, (command, is_right) in enumerate(zip(self._commands, self._right, strict=True)):
+            account = accounts.get((command.player, command.currency))
+            if not is_right:
+                self.hear(place, refused("wagers_invalid"))
+            elif account is None:
+                self.hear(place, refused("account_unknown"))
+            else:
+                asked.setdefault(account.purse, []).append((place, _group(command, account)))
+        return asked
+
+    def hear(self, place: int, outcome: Outcome) -> None:
+        """A command has its answer. Its first one counts."""
+        if place in self._placed:
+            return
+        holds = _ids(self._commands[place]) if self._right[place] else ()
+        self._placed[place] = placed = PlacedHolds(outcome, holds)
+        if self._answered is not None:
+            self._answered(place, placed)
+
+    def hear_of_group(self, groups: Sequence[tuple[int, HoldGroup]], place: int, outcome: Outcome) -> None:
+        """A purse says so of the group at this place among its own."""
+        self.hear(groups[place][0], outcome)
+
+    def all(self) -> tuple[PlacedHolds, ...]:
+        """Every command's answer; nothing is known of those whose purse failed."""
+        for place in range(len(self._commands)):
+            self.hear(place, UNKNOWN)
+        return tuple(self._placed[place] for place in range(len(self._commands)))
 
 
 async def _accounts(
@@ -152,6 +204,7 @@ def _are_right(command: WantedHolds) -> bool:
         and all(
             0 < one.box <= _MOST_BOXES
             and is_wager(one.wager)
+            and one.wager != TIP
             and is_amount(one.amount)
             and (one.funding is None or is_opaque_id(one.funding))
             for one in command.wagers

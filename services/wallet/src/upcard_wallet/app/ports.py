@@ -107,6 +107,26 @@ class EndedRound:
 
 
 @dataclass(frozen=True, slots=True)
+class CurrencyTotal:
+    """What the table says that a round comes to in one currency; amounts in minor units."""
+
+    currency: str
+    players: int
+    staked: int
+    returned: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTotals:
+    """What a round comes to in all: at its settlement (`number` 0), or after a correction (1, 2, …)."""
+
+    round: str
+    number: int
+    totals: tuple[CurrencyTotal, ...]
+    cause_event: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class HoldsWanted:
     """Which holds to lock: these, all held ones of these (round, player), all open ones of these rounds."""
 
@@ -254,6 +274,10 @@ class Ledger(Protocol):
 
     async def end_rounds(self, connection: Connection, rounds: Sequence[EndedRound]) -> None:
         """Note that rounds are over; those that are already, stay as they were."""
+        ...
+
+    async def note_totals(self, connection: Connection, totals: Sequence[RoundTotals]) -> None:
+        """Note what rounds come to, to be compared later; the latest word of each counts."""
         ...
 
     async def note_unfreed(self, connection: Connection, rounds: Collection[str], *, left: bool) -> None:

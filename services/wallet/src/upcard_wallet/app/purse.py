@@ -12,7 +12,7 @@ note. What a purse needs of the ledger for `place` is `HoldRecords`, which the l
 Reasons of refusals are slugs, see `Refusal`. A partner's own words never leave the adapter.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol
 from uuid import UUID
@@ -165,6 +165,10 @@ class Credit:
     cause_event: UUID | None
 
 
+Heard = Callable[[int, Outcome], None]
+"""Told what became of the group at this place of a batch, as soon as it is known and durable."""
+
+
 class PlacingFailed(Exception):
     """The database could not be asked or did not answer; ask again with the same ids."""
 
@@ -195,12 +199,15 @@ class Purse(Protocol):
         """The book that stands for the player's cash: `player_cash`, or the operator's."""
         ...
 
-    async def place(self, groups: Sequence[HoldGroup], deadline: float) -> Sequence[Outcome]:
+    async def place(
+        self, groups: Sequence[HoldGroup], deadline: float, heard: Heard | None = None
+    ) -> Sequence[Outcome]:
         """Hold the money of each group, all of it or nothing; one outcome each, in their order.
 
         `deadline` is a time of `asyncio`'s loop (`loop.time()`); shortly after it everything is answered,
         with `unknown` where need be. What it says is durable. Groups never fail each other. The round's end
-        is respected: see `HoldRecords.request`. Call it outside of any transaction.
+        is respected: see `HoldRecords.request`. Call it outside of any transaction. `heard` is told of groups
+        before the whole batch is answered, of some of them or all, of each once.
 
         Raises PlacingFailed where nothing can be said of the batch; asking again with the same ids tells.
         """

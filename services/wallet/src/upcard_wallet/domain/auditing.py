@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from upcard_wallet.domain.events import (
     Adjusted,
     BonusCredited,
+    DebtRecorded,
     Deposited,
     FreeBetPosted,
     HoldPlaced,
     HoldReleased,
     JackpotPosted,
+    JackpotShareCorrected,
     TipPosted,
     WagersSettled,
     WalletEvent,
@@ -39,15 +41,19 @@ def expected_of(event: WalletEvent) -> tuple[str, Expected] | None:  # noqa: C90
             return transaction, {"cash": amount, "jackpot": -amount}
         case BonusCredited(transaction=transaction, amount=amount):
             return transaction, {"cash": amount}
-        case JackpotPosted(transaction=transaction, kind="hit", house=house):
+        case JackpotPosted(transaction=transaction, kind="hit" | "correction", house=house):
             return transaction, {"jackpot": house, "house": -house}
         case JackpotPosted(transaction=transaction, amount=amount):
             return transaction, {"jackpot": amount, "house": -amount}
+        case JackpotShareCorrected(transaction=transaction, amount=amount, owed=owed):
+            return transaction, {"cash": amount, "player_receivable": -owed, "jackpot": owed - amount}
         case TipPosted(transaction, amount):
             return transaction, {"cash": -amount, "tips": amount}
         case FreeBetPosted(transaction=transaction, amount=amount):
             return transaction, {"player_promo": amount, "house": -amount}
         case Adjusted(transaction=transaction, book=book, amount=amount, against=against):
             return transaction, {"cash" if book == "cash" else "player_receivable": amount, against: -amount}
+        case DebtRecorded(transaction, amount):
+            return transaction, {"cash": amount, "player_receivable": -amount}
         case _:
             return None

@@ -91,7 +91,7 @@ class HoldReleased:
     round: RoundName
     transaction: Annotated[str | None, "The ledger transaction, a UUID; null: nothing was posted."]
     reason: Annotated[
-        str, "`withdrawn`, `declined`, `round_cancelled`, `no_stake`, `command` or `rolled_back`."
+        str, "`withdrawn`, `declined`, `round_cancelled`, `no_stake`, `command`, `rolled_back` or `tip`."
     ]
     holds: tuple[HeldWager, ...]
 
@@ -133,10 +133,23 @@ class JackpotPosted:
     jackpot: Annotated[str, "The jackpot's opaque id."]
     currency: Annotated[str, "Three capital letters."]
     transaction: TransactionId
-    kind: Annotated[Literal["contribution", "seed", "hit"], "What changed it."]
+    kind: Annotated[Literal["contribution", "seed", "hit", "correction"], "What changed it."]
     amount: Annotated[int, "Change of the pool, signed, minor units."]
-    house: Annotated[int, "What the house paid beside it since the pool lacked it, minor units."] = 0
+    house: Annotated[
+        int, "What the house paid beside it, or for it; of a correction signed, minor units."
+    ] = 0
     round: Annotated[str | None, "The round that contributed or won."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class JackpotShareCorrected:
+    """A round was undone or corrected, so a player has more of a jackpot, or less."""
+
+    transaction: TransactionId
+    amount: Annotated[int, "Change of the cash, signed, minor units."]
+    round: RoundName
+    source: Annotated[str, "The jackpot's opaque id."]
+    owed: Annotated[int, "What could not be taken back, and the player owes, minor units."] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +186,18 @@ class Adjusted:
     round: Annotated[str | None, "The round that it is about."] = None
 
 
+@dataclass(frozen=True, slots=True)
+class DebtRecorded:
+    """A partner could not take a win back, so the player owes it to us; two people say so."""
+
+    transaction: TransactionId
+    amount: Annotated[int, "How much more the player owes, minor units."]
+    call: Annotated[str, "The partner's call that was given up: a UUID."]
+    proposer: Annotated[str, "`staff:<id>` who proposed it."]
+    approver: Annotated[str, "`staff:<id>` who approved it, another person."]
+    round: Annotated[str | None, "The round whose correction it is about."] = None
+
+
 WalletEvent = (
     AccountOpened
     | Deposited
@@ -184,9 +209,11 @@ WalletEvent = (
     | WagersSettled
     | BonusCredited
     | JackpotPosted
+    | JackpotShareCorrected
     | TipPosted
     | FreeBetPosted
     | Adjusted
+    | DebtRecorded
 )
 
 EVENT_TYPES: Final[dict[str, tuple[int, type[WalletEvent]]]] = {
@@ -202,9 +229,11 @@ EVENT_TYPES: Final[dict[str, tuple[int, type[WalletEvent]]]] = {
         WagersSettled,
         BonusCredited,
         JackpotPosted,
+        JackpotShareCorrected,
         TipPosted,
         FreeBetPosted,
         Adjusted,
+        DebtRecorded,
     )
 }
 """Every type by name, with the version that is written."""

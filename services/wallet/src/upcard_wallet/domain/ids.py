@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 _WALLET: Final = UUID("6f0f2f2a-5b0e-4a55-9c43-7c1d7c6f3a10")
 _HOLDS: Final = uuid5(_WALLET, "hold")
 _TRANSACTIONS: Final = uuid5(_WALLET, "transaction")
+_TIPS: Final = uuid5(_WALLET, "tip")
 _ACCOUNTS: Final = uuid5(_WALLET, "account")
 
 _is_opaque = re.compile("[A-Za-z0-9_-]{1,64}").fullmatch
@@ -65,6 +66,20 @@ def transaction_id(business_key: str) -> UUID:
 def placing_key(round_name: str, player: str, bet_id: str) -> str:
     """Business key of the transaction that holds the money of one command."""
     return f"hold/{round_name}/{player}/{bet_id}"
+
+
+TIP: Final = "tip"
+"""The wager under which the money of a seamless player's tip is held; no round has such a wager."""
+
+
+def tip_name(business_key: str) -> str:
+    """What a tip is called where a command needs its `bet_id`."""
+    return uuid5(_TIPS, business_key).hex
+
+
+def tip_round(business_key: str) -> str:
+    """What a tip is called where a partner needs a round: each is one of its own, `tip-<32 hex>.1`."""
+    return f"tip-{tip_name(business_key)}.1"
 
 
 def release_key(holds: Iterable[UUID]) -> str:

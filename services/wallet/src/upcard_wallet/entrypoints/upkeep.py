@@ -15,7 +15,9 @@ from eventstore.answers import prune_answers
 from eventstore.coordination.outages import PASSING
 from eventstore.postgres import Pool, append_in_transaction
 from upcard_wallet.adapters import metrics
+from upcard_wallet.adapters.postgres.checkpoints import make_checkpoints
 from upcard_wallet.adapters.postgres.round_holds import oldest_open_hold_s
+from upcard_wallet.adapters.seamless.pruning import MOST_LANES, prune_partner_calls
 from upcard_wallet.adapters.seamless.standing import backlogs, overdue_bets
 from upcard_wallet.app.follow_rounds import free_ended
 from upcard_wallet.app.wallet import Wallet
@@ -25,6 +27,8 @@ from upcard_wallet.projections.totals import BATCH, sum_up
 PRUNE_EVERY_S: Final = 3_600.0
 LOOK_EVERY_S: Final = 5.0
 """How often figures are looked up and differences looked at again, at the most."""
+CHECKPOINTS_EVERY_S: Final = 30.0
+_MOST_CHECKPOINTS: Final = 200
 _MOST_ROUNDS: Final = 20
 """Most transactions of one kind in a row, so that each kind has its turn."""
 
@@ -41,6 +45,7 @@ class Upkeep:
     announce: Callable[[Sequence[Appended]], None]
     interval_s: float
     hold_alarm_s: float
+    calls_kept_days: int = 400
     _due: dict[str, float] = field(default_factory=dict)
     _failed: set[str] = field(default_factory=set)
     _old_holds: bool = False
@@ -50,8 +55,10 @@ class Upkeep:
         jobs: tuple[tuple[str, float, Callable[[], Awaitable[None]]], ...] = (
             ("totals", self.interval_s, self._totals),
             ("ended rounds", self.interval_s, self._ended_rounds),
+            ("checkpoints", max(self.interval_s, CHECKPOINTS_EVERY_S), self._checkpoints),
             ("figures", max(self.interval_s, LOOK_EVERY_S), self._figures),
             ("answers", PRUNE_EVERY_S, self._answers),
+            ("partners' calls", PRUNE_EVERY_S, self._partner_calls),
         )
         while not ending.is_set():
             for name, every_s, job in jobs:
@@ -91,11 +98,28 @@ class Upkeep:
                 return
             self.announce(appended)
 
+    async def _checkpoints(self) -> None:
+        for _ in range(_MOST_ROUNDS):
+            async with self.pool.acquire() as connection:
+                if await make_checkpoints(connection, _MOST_CHECKPOINTS) < _MOST_CHECKPOINTS:
+                    return
+
     async def _answers(self) -> None:
         async with self.pool.acquire() as connection:
             gone = await prune_answers(connection)
         if gone:
             _log.info("old answers are gone", answers=gone)
+
+    async def _partner_calls(self) -> None:
+        gone = 0
+        for _ in range(_MOST_ROUNDS):
+            async with self.pool.acquire() as connection:
+                removed = await prune_partner_calls(connection, self.calls_kept_days)
+            gone += removed
+            if removed < MOST_LANES:
+                break
+        if gone:
+            _log.info("old calls to partners are gone", lanes=gone)
 
     async def _figures(self) -> None:
         async with self.pool.acquire() as connection:

@@ -24,7 +24,9 @@ async def prepare_wallet(connection: Connection, *, service_role: str | None = N
     if service_role is not None:
         await connection.execute(
             "SELECT wallet.grant_service($1), wallet.grant_partner_calls($1), wallet.grant_audit($1),"
-            " wallet.grant_calls($1), wallet.grant_placing($1)",
+            " wallet.grant_calls($1), wallet.grant_placing($1), wallet.grant_old_holds($1),"
+            " wallet.grant_round_totals($1), wallet.grant_parked_endings($1),"
+            " wallet.grant_statement_checkpoints($1), wallet.grant_pruning($1)",
             service_role,
         )
     return applied

@@ -15,6 +15,8 @@ from eventstore import RecordedEvent
 from eventstore.postgres import Connection
 from rules_core.log.content import parse_content
 from upcard_wallet.adapters.postgres.audit import AuditTables, Difference, PostedAmounts
+from upcard_wallet.adapters.postgres.checkpoints import note_days
+from upcard_wallet.adapters.postgres.round_totals import compare_totals
 from upcard_wallet.app.recording import decode
 from upcard_wallet.domain.auditing import Expected, expected_of
 from upcard_wallet.domain.events import JackpotPosted, WagersSettled
@@ -27,6 +29,10 @@ ALARM_AFTER_S: Final = 30.0
 
 MAX_DIFFERENCES: Final = 1_000
 """Most differences that are looked at again, or shown, at once."""
+
+
+MAX_ROUNDS: Final = 100
+"""Most rounds whose sums are compared at once: each may have thousands of players."""
 
 
 @dataclass
@@ -45,10 +51,14 @@ class Audit:
         self._tables = AuditTables()
 
     async def handle(self, connection: Connection, events: Sequence[RecordedEvent]) -> None:
-        """Check whatever these events touched: a handler of `eventstore.following`, for the own log."""
+        """Check whatever these events touched: a handler of `eventstore.following`, for the own log.
+
+        What needs a statement checkpoint is noted on the way.
+        """
         touched = _touched_by(events)
         found = await self._check(connection, touched.accounts, touched.pools, touched.rounds)
         posted = await self._tables.posted(connection, touched.transactions)
+        await note_days(connection, touched.transactions)
         for transaction, (event, expected) in touched.transactions.items():
             found += _disagreeing(transaction, event, expected, posted.get(transaction))
         await self._tables.note(connection, found)
@@ -69,6 +79,8 @@ class Audit:
         found = await self._check(connection, accounts, pools, rounds)
         ended = [one.subject for one in again if one.kind == "held_after_end"]
         found += await self._tables.left_over(connection, self._after_end_s, ended)
+        totals = {one.round for one in again if one.kind.startswith("round_") and one.round is not None}
+        found += await compare_totals(connection, totals, MAX_ROUNDS)
         still = {(one.kind, one.subject) for one in found}
         await self._tables.note(connection, found)
         await self._tables.forget(

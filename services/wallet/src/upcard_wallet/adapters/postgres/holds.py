@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Final, cast
 from uuid import UUID
@@ -11,7 +12,16 @@ from uuid import UUID
 import asyncpg
 
 from eventstore.postgres import Connection
-from upcard_wallet.app.ports import EndedRound, Hold, HoldChange, HoldExists, HoldsWanted, Placing, Settlement
+from upcard_wallet.app.ports import (
+    EndedRound,
+    Hold,
+    HoldChange,
+    HoldExists,
+    HoldsWanted,
+    Placing,
+    RoundTotals,
+    Settlement,
+)
 from upcard_wallet.domain.holds import HoldState
 
 CommandKey = tuple[str, str, str]
@@ -97,6 +107,17 @@ _END: Final = """
 INSERT INTO wallet.rounds (round, end_kind, cause_event)
 SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[]) ORDER BY 1
 ON CONFLICT (round) DO NOTHING
+"""
+
+# A word that comes again changes nothing; a correction's is compared anew.
+_TOTALS: Final = """
+INSERT INTO wallet.round_totals AS t (round, number, totals, cause_event)
+SELECT DISTINCT ON (u.round) * FROM unnest($1::text[], $2::integer[], $3::jsonb[], $4::uuid[])
+       AS u (round, number, totals, cause_event)
+ ORDER BY u.round, u.number DESC
+ON CONFLICT (round) DO UPDATE
+   SET number = excluded.number, totals = excluded.totals, cause_event = excluded.cause_event, checked = false
+ WHERE t.number < excluded.number
 """
 
 _UNFREED: Final = """
@@ -245,6 +266,17 @@ class HoldTables:
                 [one.round for one in rounds],
                 [one.end_kind for one in rounds],
                 [one.cause_event for one in rounds],
+            )
+
+    async def note_totals(self, connection: Connection, totals: Sequence[RoundTotals]) -> None:
+        """See `app.ports.Ledger`."""
+        if totals:
+            await connection.execute(
+                _TOTALS,
+                [one.round for one in totals],
+                [one.number for one in totals],
+                [json.dumps([asdict(total) for total in one.totals]) for one in totals],
+                [one.cause_event for one in totals],
             )
 
     async def note_unfreed(self, connection: Connection, rounds: Collection[str], *, left: bool) -> None:

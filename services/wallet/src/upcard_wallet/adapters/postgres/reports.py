@@ -14,14 +14,7 @@ SELECT b.kind, b.owner, l.balance FROM wallet.books AS b JOIN wallet.balances AS
  WHERE b.account = $1 ORDER BY b.book
 """
 
-# An account's own books, and its operator's where the money lies with a partner.
-_SUMS_UNTIL: Final = """
-SELECT b.kind, sum(p.amount)::bigint AS amount
-  FROM wallet.transactions AS t JOIN wallet.postings AS p USING (transaction)
-  JOIN wallet.books AS b USING (book)
- WHERE t.account = $1 AND t.recorded_at < $2 AND (b.account = $1 OR b.kind = 'operator')
- GROUP BY b.kind
-"""
+_SUMS_UNTIL: Final = "SELECT kind, amount FROM wallet.sums_until($1, $2)"
 
 _LINES: Final = """
 SELECT min(p.posting) AS position, t.transaction, t.recorded_at, t.kind, t.round, t.revision, t.event,

@@ -1,19 +1,19 @@
 """Calls that wait for people: listing them, and what people decide."""
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
 from eventstore.events import StreamAppend
 from eventstore.postgres.connections import Connection
+from upcard_wallet.app.parked import ParkedCall
 from upcard_wallet.app.purse import HoldRecords
 
-Choice = Literal["again", "done_by_hand"]
+Choice = Literal["again", "done_by_hand", "owed_by_player"]
 
 PAGE_MAX: Final = 500
 
-_LIST: Final = """
+_PARKED: Final = """
 SELECT calls.call, lanes.lane, lanes.operator, lanes.account, lanes.round, calls.kind, calls.undoes,
        calls.total, accounts.currency, calls.reason, calls.recorded_at, calls.changed_at,
        (SELECT count(*) FROM wallet.partner_calls AS behind
@@ -21,9 +21,14 @@ SELECT calls.call, lanes.lane, lanes.operator, lanes.account, lanes.round, calls
   FROM wallet.partner_lanes AS lanes
   JOIN wallet.accounts AS accounts USING (account)
   JOIN wallet.partner_calls AS calls ON calls.lane = lanes.lane AND calls.state = 'parked'
+"""
+
+_LIST: Final = f"""{_PARKED}
  WHERE lanes.state = 'parked' AND lanes.operator = $1 AND ($2::uuid IS NULL OR lanes.lane > $2)
  ORDER BY lanes.lane LIMIT $3
 """
+
+_FIND: Final = f"{_PARKED} WHERE calls.call = $1"
 
 _LOOK: Final = """
 SELECT calls.state, calls.undoes, calls.posted, calls.business_ids, calls.lane
@@ -36,7 +41,10 @@ VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (decision) DO NOTHING
 """
 
 _CALL: Final = """
-UPDATE wallet.partner_calls SET state = $2, reason = NULL, changed_at = clock_timestamp()
+UPDATE wallet.partner_calls
+   SET state = CASE $2 WHEN 'again' THEN 'queued' ELSE 'done' END,
+       posted = posted AND $2 <> 'owed_by_player', reason = nullif($2, 'again'),
+       changed_at = clock_timestamp()
  WHERE call = $1 AND state = 'parked'
 """
 
@@ -54,27 +62,6 @@ UPDATE wallet.partner_lanes AS lanes
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ParkedCall:
-    """A call that people have to decide about, and how many wait behind it."""
-
-    call: UUID
-    lane: UUID
-    operator: str
-    account: str
-    round: str | None
-    kind: Literal["win", "rollback"]
-    undoes: Literal["bet", "win"] | None
-    total: int
-    """Minor units."""
-    currency: str
-    reason: str
-    """`refused_funds`, `_player`, `_not_found`, `_other`; `no_answer`, `contradicted`."""
-    recorded_at: dt.datetime
-    changed_at: dt.datetime
-    behind: int
-
-
 class NotParked(Exception):
     """The call is not parked: somebody has decided already, or there is no such call."""
 
@@ -87,12 +74,20 @@ async def parked_calls(
     return [ParkedCall(**dict(row)) for row in rows]
 
 
+async def find_parked(connection: Connection, call: UUID) -> ParkedCall | None:
+    """A call, if it is parked now."""
+    row = await connection.fetchrow(_FIND, call)
+    return None if row is None else ParkedCall(**dict(row))
+
+
 @dataclass(frozen=True, slots=True)
 class ParkedDecision:
     """What people decided about one parked call.
 
     `again`: it is tried again, with the full time to succeed. `done_by_hand`: the partner has been brought to
-    it by other means, so it counts as done; that takes two people.
+    it by other means, so it counts as done. `owed_by_player`: the partner never will; the ledger posts it
+    back from the player's receivable in the same transaction, so the call tells of nothing any more. These
+    two take two people.
     """
 
     decision: UUID
@@ -109,10 +104,10 @@ async def decide_parked(
 ) -> tuple[StreamAppend, ...]:
     """Do what people decided, in the caller's transaction, which stores the appends as its last act.
 
-    Raises NotParked, and ValueError for `done_by_hand` by one person alone.
+    Raises NotParked, and ValueError for an end by one person alone.
     """
-    if decided.what == "done_by_hand" and decided.proposer == decided.approver:
-        raise ValueError("it takes two people to say that a call is done")
+    if decided.what != "again" and decided.proposer == decided.approver:
+        raise ValueError("it takes two people to end a call without its partner")
     row = await connection.fetchrow(_LOOK, decided.call)
     if row is None or row["state"] != "parked":
         raise NotParked(str(decided.call))
@@ -122,7 +117,7 @@ async def decide_parked(
     await connection.execute(
         "SELECT FROM wallet.partner_lanes WHERE lane = $1 FOR NO KEY UPDATE", row["lane"]
     )
-    changed = await connection.execute(_CALL, decided.call, "queued" if decided.what == "again" else "done")
+    changed = await connection.execute(_CALL, decided.call, decided.what)
     if changed != "UPDATE 1":
         raise NotParked(str(decided.call))
     await connection.execute(

@@ -29,6 +29,7 @@ from upcard_wallet.app.purse import (
     BookKey,
     Credit,
     FreedHold,
+    Heard,
     HoldGroup,
     HoldRecords,
     Outcome,
@@ -58,6 +59,23 @@ class _Admitted:
 
 def _key(group: HoldGroup) -> _Key:
     return group.round, group.account.player, group.bet_id
+
+
+class _Told:
+    """What became of a batch's commands so far, told on at once; a command may stand in it twice."""
+
+    def __init__(self, groups: Sequence[HoldGroup], heard: Heard | None) -> None:
+        self.outcomes: dict[_Key, Outcome] = {}
+        self._heard = heard
+        self._places: dict[_Key, list[int]] = {}
+        for place, group in enumerate(groups):
+            self._places.setdefault(_key(group), []).append(place)
+
+    def hear(self, key: _Key, outcome: Outcome) -> None:
+        self.outcomes[key] = outcome
+        if self._heard is not None:
+            for place in self._places[key]:
+                self._heard(place, outcome)
 
 
 class SeamlessPurse:
@@ -104,17 +122,24 @@ class SeamlessPurse:
         """The operator's book: what the partner owes us is what is missing there."""
         return BookKey("operator", account.operator, account.currency)
 
-    async def place(self, groups: Sequence[HoldGroup], deadline: float) -> Sequence[Outcome]:
+    async def place(
+        self, groups: Sequence[HoldGroup], deadline: float, heard: Heard | None = None
+    ) -> Sequence[Outcome]:
         """Ask each group's partner: see `Purse`. One partner's slowness delays no other's record."""
         once = {_key(group): group for group in groups}
+        told = _Told(groups, heard)
         admitted = await self._admit(once, deadline)
-        outcomes = admitted.outcomes
+        for key, outcome in admitted.outcomes.items():
+            told.hear(key, outcome)
+
+        async def ask_one(group: HoldGroup) -> None:
+            told.hear(_key(group), await self._ask(group, deadline))
+
         async with asyncio.TaskGroup() as tasks:
-            asked = {_key(group): tasks.create_task(self._ask(group, deadline)) for group in admitted.to_ask}
-            looked = tasks.create_task(self._look(admitted.to_await, deadline))
-        outcomes.update({key: task.result() for key, task in asked.items()})
-        outcomes.update(looked.result())
-        return [outcomes[_key(group)] for group in groups]
+            for group in admitted.to_ask:
+                tasks.create_task(ask_one(group))
+            tasks.create_task(self._look(admitted.to_await, deadline, told))
+        return [told.outcomes[_key(group)] for group in groups]
 
     async def release(self, connection: Connection, holds: Sequence[FreedHold]) -> None:
         """Queue rollbacks: see `Purse`. A bet that is still being asked is not waited for."""
@@ -253,10 +278,9 @@ class SeamlessPurse:
         finally:
             places.release()
 
-    async def _look(self, groups: Sequence[HoldGroup], deadline: float) -> dict[_Key, Outcome]:
+    async def _look(self, groups: Sequence[HoldGroup], deadline: float, told: "_Told") -> None:
         loop = asyncio.get_running_loop()
         pause_s = _FIRST_LOOK_S
-        found = {_key(group): UNKNOWN for group in groups}
         waiting = list(groups)
         while waiting and loop.time() < deadline:
             try:
@@ -264,12 +288,15 @@ class SeamlessPurse:
                     recorded = await self.records.outcomes(connection, waiting)
             except _DATABASE:
                 recorded = {}
-            found.update({key: outcome for key, outcome in recorded.items() if outcome is not None})
+            for key, outcome in recorded.items():
+                if outcome is not None:
+                    told.hear(key, outcome)
             waiting = [group for group in waiting if recorded.get(_key(group)) is None]
             if waiting:
                 await asyncio.sleep(min(pause_s, max(deadline - loop.time(), 0.0)))
                 pause_s = min(2 * pause_s, _LONGEST_LOOK_S)
-        return found
+        for group in waiting:
+            told.hear(_key(group), UNKNOWN)
 
     async def _end(self, items: Sequence[tuple[Ending, Said | None]]) -> Sequence[Outcome]:
         async with self.pool.acquire() as connection, connection.transaction():

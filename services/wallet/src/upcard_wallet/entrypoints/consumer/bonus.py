@@ -17,7 +17,7 @@ from eventstore.postgres import Connection
 from rules_core.log.content import Content
 from upcard_wallet.app.draft import merged
 from upcard_wallet.app.free_bets import Expired, Granted, post_free_bets
-from upcard_wallet.app.jackpots import Contribution, Hit, JackpotFact, Seed, Share, post_jackpots
+from upcard_wallet.app.jackpots import Contribution, Correction, Hit, JackpotFact, Seed, Share, post_jackpots
 from upcard_wallet.app.wallet import Origin, Wallet
 from upcard_wallet.entrypoints.consumer.fields import Fields
 from upcard_wallet.entrypoints.consumer.reading import content_of, known
@@ -25,7 +25,7 @@ from upcard_wallet.entrypoints.consumer.reading import content_of, known
 VERSION: Final = 1
 """The version of all of these payloads."""
 
-_JACKPOTS: Final = frozenset({"JackpotContributed", "JackpotSeeded", "JackpotHit"})
+_JACKPOTS: Final = frozenset({"JackpotContributed", "JackpotSeeded", "JackpotHit", "JackpotCorrected"})
 _FREE_BETS: Final = frozenset({"FreeBetGranted", "FreeBetExpired"})
 
 BONUS_EVENTS: Final = EventFilter(categories=frozenset({"jackpot", "freebet"}), types=_JACKPOTS | _FREE_BETS)
@@ -55,7 +55,7 @@ def _parts(contents: Sequence[Content]) -> Iterator[list[Content]]:
 async def _post(wallet: Wallet, connection: Connection, part: list[Content]) -> Sequence[StreamAppend]:
     origin = Origin("system", part[0].correlation_id)
     facts = [fact_of(content) for content in part]
-    jackpots = [fact for fact in facts if isinstance(fact, Contribution | Seed | Hit)]
+    jackpots = [fact for fact in facts if isinstance(fact, Contribution | Seed | Hit | Correction)]
     if jackpots:
         return await post_jackpots(wallet, connection, jackpots, origin)
     free_bets = [fact for fact in facts if isinstance(fact, Granted | Expired)]
@@ -91,6 +91,19 @@ def fact_of(content: Content) -> Fact:
                 fields.id("operator"),
                 fields.currency("currency"),
                 tuple(Share(one.id("player"), one.amount("amount")) for one in fields.objects("shares")),
+                fields.round("round"),
+                cause,
+            )
+        case "JackpotCorrected":
+            return Correction(
+                fields.id("jackpot"),
+                fields.id("operator"),
+                fields.currency("currency"),
+                fields.change("pool_change"),
+                tuple(
+                    Share(one.id("player"), one.change("amount"))
+                    for one in fields.objects("changes", missing=[])
+                ),
                 fields.round("round"),
                 cause,
             )

@@ -44,9 +44,16 @@ class Fields:
             raise self._wrong(name, "an amount of 0 or more is needed here")
         return value
 
-    def objects(self, name: str) -> list[Fields]:
-        """A list of objects."""
+    def change(self, name: str) -> int:
+        """Minor units, signed."""
         value = self.payload.get(name)
+        if type(value) is not int or abs(value) > LARGEST_AMOUNT:
+            raise self._wrong(name, "a change of an amount is needed here")
+        return value
+
+    def objects(self, name: str, *, missing: object = None) -> list[Fields]:
+        """A list of objects; `missing` is what a payload without it means."""
+        value = self.payload.get(name, missing)
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             raise self._wrong(name, "a list of objects is needed here")
         return [Fields(one, f"{self.path}.{name}[{place}]") for place, one in enumerate(value)]

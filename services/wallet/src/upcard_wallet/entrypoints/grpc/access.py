@@ -12,6 +12,7 @@ from upcard_wallet.entrypoints.grpc.accounts import AccountCalls
 from upcard_wallet.entrypoints.grpc.adjusting import AdjustmentCalls
 from upcard_wallet.entrypoints.grpc.answering import Desk
 from upcard_wallet.entrypoints.grpc.holds import HoldCalls
+from upcard_wallet.entrypoints.grpc.parked import ParkedCalls
 
 __all__ = ["WALLET", "WalletServicer", "exposed_wallet"]
 
@@ -30,22 +31,28 @@ ACCESS: Final[dict[str, Access]] = {
     "GetBalance": for_services("gateway", "table", "history"),
     "GetStatement": for_services("gateway", "history"),
     "PlaceHolds": _TABLE,
+    "AskHolds": _TABLE,
     "ReleaseHolds": _TABLE,
     "ListHolds": _TABLE,
     "PostTip": _TABLE,
     "ProposeAdjustment": _PEOPLE,
     "DecideAdjustment": _PEOPLE,
     "ListAdjustments": _PEOPLE,
+    "ListParkedCalls": _PEOPLE,
+    "RetryParkedCall": _PEOPLE,
+    "ProposeParkedEnding": _PEOPLE,
+    "DecideParkedEnding": _PEOPLE,
 }
 
 
-class WalletServicer(AccountCalls, HoldCalls, AdjustmentCalls, pb_grpc.WalletServiceServicer):
+class WalletServicer(AccountCalls, HoldCalls, AdjustmentCalls, ParkedCalls, pb_grpc.WalletServiceServicer):
     """All calls of the wallet."""
 
     def __init__(self, desk: Desk) -> None:
         AccountCalls.__init__(self, desk)
         HoldCalls.__init__(self, desk)
         AdjustmentCalls.__init__(self, desk)
+        ParkedCalls.__init__(self, desk)
 
 
 def exposed_wallet(desk: Desk) -> Exposed:

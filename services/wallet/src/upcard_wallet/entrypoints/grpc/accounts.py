@@ -9,6 +9,7 @@ import grpc.aio
 
 from eventstore import StreamAppend
 from eventstore.postgres import Connection
+from servicekit.answering import answer_once, business_key_of, invalid, read, serving
 from servicekit.grpc import ActorKind
 from upcard.wallet.v1 import wallet_pb2 as pb
 from upcard_wallet.app.balance import Balance, balance, balance_of, find_account
@@ -20,15 +21,7 @@ from upcard_wallet.app.statement import Statement, statement
 from upcard_wallet.app.wallet import Done, Refused
 from upcard_wallet.app.withdraw import Withdraw, withdraw
 from upcard_wallet.entrypoints.grpc import messages
-from upcard_wallet.entrypoints.grpc.answering import (
-    Desk,
-    answer_once,
-    business_key_of,
-    origin,
-    read,
-    serving,
-)
-from upcard_wallet.entrypoints.grpc.errors import invalid
+from upcard_wallet.entrypoints.grpc.answering import Desk, origin
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -59,7 +52,7 @@ class AccountCalls:
                 return pb.OpenAccountResponse(refusal=messages.refusal(done.answer)), done.appends
             return pb.OpenAccountResponse(account=messages.account(done.answer)), done.appends
 
-        return await answer_once(self._desk, request, pb.OpenAccountResponse, work)
+        return await answer_once(self._desk.answering, request, pb.OpenAccountResponse, work)
 
     async def Deposit(  # noqa: N802 - the name of the call
         self,
@@ -79,7 +72,7 @@ class AccountCalls:
             done = await deposit(self._desk.wallet, connection, command, origin())
             return pb.DepositResponse(**moved_or_refused(done)), done.appends
 
-        return await answer_once(self._desk, request, pb.DepositResponse, work)
+        return await answer_once(self._desk.answering, request, pb.DepositResponse, work)
 
     async def Withdraw(  # noqa: N802 - the name of the call
         self,
@@ -99,7 +92,7 @@ class AccountCalls:
             done = await withdraw(self._desk.wallet, connection, command, origin())
             return pb.WithdrawResponse(**moved_or_refused(done)), done.appends
 
-        return await answer_once(self._desk, request, pb.WithdrawResponse, work)
+        return await answer_once(self._desk.answering, request, pb.WithdrawResponse, work)
 
     async def GetBalance(  # noqa: N802 - the name of the call
         self,
@@ -119,7 +112,7 @@ class AccountCalls:
             found = await find_account(wallet, connection, asked.player, asked.currency)
             return _UNKNOWN if found is None else await balance_of(wallet, connection, found)
 
-        found = await read(self._desk, work)
+        found = await read(self._desk.answering, work)
         if isinstance(found, Refused) or not _may_see(found.account):
             return pb.GetBalanceResponse(refusal=messages.refusal(_UNKNOWN))
         shown = pb.AccountBalance(account=messages.account(found.account), balance=messages.balance(found))
@@ -142,7 +135,7 @@ class AccountCalls:
                 self._desk.wallet, connection, request.account, since, until, after=request.after, limit=limit
             )
 
-        made = await read(self._desk, work)
+        made = await read(self._desk.answering, work)
         if isinstance(made, Statement) and not _may_see(made.opening.account):
             made = _UNKNOWN
         if isinstance(made, Refused):

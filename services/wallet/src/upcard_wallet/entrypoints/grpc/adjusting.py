@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-import grpc
 import grpc.aio
 
 from eventstore import StreamAppend
 from eventstore.postgres import Connection
-from servicekit.grpc import CallError, call_context
+from servicekit.answering import answer_once, invalid, read
 from upcard.wallet.v1 import wallet_pb2 as pb
 from upcard_wallet.app.adjustments import Adjustment, decide, propose
 from upcard_wallet.app.wallet import Refused
 from upcard_wallet.entrypoints.grpc import messages
-from upcard_wallet.entrypoints.grpc.answering import Desk, answer_once, origin, read
-from upcard_wallet.entrypoints.grpc.errors import invalid
+from upcard_wallet.entrypoints.grpc.answering import Desk, origin
+from upcard_wallet.entrypoints.grpc.roles import MAY_DECIDE, MAY_LIST, MAY_PROPOSE, check_role
 
 Context = grpc.aio.ServicerContext[Any, Any]
-
-MAY_PROPOSE: Final = frozenset({"support", "operations", "admin"})
-MAY_DECIDE: Final = frozenset({"operations", "admin"})
-MAY_LIST: Final = MAY_PROPOSE | {"auditor"}
-"""One of these roles is needed."""
 
 
 class AdjustmentCalls:
@@ -38,7 +32,7 @@ class AdjustmentCalls:
         context: Context,  # noqa: ARG002 - every call is given it
     ) -> pb.ProposeAdjustmentResponse:
         """Propose to move money by hand."""
-        _check_role(MAY_PROPOSE)
+        check_role(MAY_PROPOSE)
         book, against = messages.BOOKS.get(request.book), messages.AGAINST.get(request.against)
         if book is None or against is None:
             raise invalid("book or against is not said")
@@ -60,7 +54,7 @@ class AdjustmentCalls:
             done = await propose(wallet, self._desk.adjustments, connection, proposal)
             return pb.ProposeAdjustmentResponse(**_either(done.answer)), done.appends
 
-        return await answer_once(self._desk, request, pb.ProposeAdjustmentResponse, work)
+        return await answer_once(self._desk.answering, request, pb.ProposeAdjustmentResponse, work)
 
     async def DecideAdjustment(  # noqa: N802 - the name of the call
         self,
@@ -68,7 +62,7 @@ class AdjustmentCalls:
         context: Context,  # noqa: ARG002 - every call is given it
     ) -> pb.DecideAdjustmentResponse:
         """Approve or reject a proposal."""
-        _check_role(MAY_DECIDE)
+        check_role(MAY_DECIDE)
         adjustment = messages.uuid_of(request.adjustment, "adjustment")
 
         async def work(
@@ -84,7 +78,7 @@ class AdjustmentCalls:
             )
             return pb.DecideAdjustmentResponse(**_either(done.answer)), done.appends
 
-        return await answer_once(self._desk, request, pb.DecideAdjustmentResponse, work)
+        return await answer_once(self._desk.answering, request, pb.DecideAdjustmentResponse, work)
 
     async def ListAdjustments(  # noqa: N802 - the name of the call
         self,
@@ -92,7 +86,7 @@ class AdjustmentCalls:
         context: Context,  # noqa: ARG002 - every call is given it
     ) -> pb.ListAdjustmentsResponse:
         """A page of adjustments."""
-        _check_role(MAY_LIST)
+        check_role(MAY_LIST)
         after = messages.optional_uuid(request.after, "after")
         limit = messages.page_size(request.limit)
 
@@ -101,7 +95,7 @@ class AdjustmentCalls:
                 connection, proposed_only=request.proposed_only, after=after, limit=limit + 1
             )
 
-        found = await read(self._desk, work)
+        found = await read(self._desk.answering, work)
         shown = map(messages.adjustment, found[:limit])
         return pb.ListAdjustmentsResponse(adjustments=shown, more=len(found) > limit)
 
@@ -110,12 +104,3 @@ def _either(answer: Adjustment | Refused) -> dict[str, Any]:
     if isinstance(answer, Refused):
         return {"refusal": messages.refusal(answer)}
     return {"adjustment": messages.adjustment(answer)}
-
-
-def _check_role(roles: frozenset[str]) -> None:
-    if not roles & call_context().actor.roles:
-        raise CallError(
-            grpc.StatusCode.PERMISSION_DENIED,
-            "role_missing",
-            f"one of these is needed: {', '.join(sorted(roles))}",
-        )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from servicekit.answering import invalid
 from upcard.call.v1.refusal_pb2 import Refusal
 from upcard.wallet.v1 import wallet_pb2 as pb
 from upcard_wallet.adapters.postgres.round_holds import FoundHold
@@ -20,7 +21,6 @@ from upcard_wallet.app.release_holds import Released, ReleaseReason
 from upcard_wallet.app.statement import Statement, StatementLine
 from upcard_wallet.app.wallet import Refused
 from upcard_wallet.domain.holds import HoldState
-from upcard_wallet.entrypoints.grpc.errors import invalid
 
 PURSES: Final[dict[pb.Purse.ValueType, PurseKind]] = {
     pb.PURSE_INTERNAL: "internal",
@@ -77,6 +77,9 @@ _SENTENCES: Final = {
     "purse_is_seamless": "the money lies with the operator",
     "two_people_needed": "another person has to approve it",
     "adjustment_decided": "it was decided before",
+    "proposal_decided": "it was decided before",
+    "call_not_parked": "there is no such call, or it does not wait for people any more",
+    "ending_invalid": "a player can only owe a win that was to be taken back",
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from messaging.feed import FEED, GrpcFeed
+from rules_core.round.events import PlayerSettled
 from servicekit.grpc import acting_as, open_channel
 from stack import Stack
 from stack.names import fresh_name
@@ -20,7 +21,7 @@ from tests.wallet.conftest import PASSWORD
 from tests.wallet.edges.client import Client, new_round
 from tests.wallet.edges.neighbours import Neighbour
 from tests.wallet.edges.processes import PLATFORM, WalletProcess, calls, environment, in_thread, running
-from tests.wallet.ledger.world import ROUND_CANCELLED, ROUND_SETTLED, settled, withdrawn
+from tests.wallet.ledger.world import ROUND_CANCELLED, round_resettled, round_settled, settled, withdrawn
 from upcard.wallet.v1 import wallet_pb2 as pb
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -37,6 +38,10 @@ class Casino:
     bonus: Neighbour
     client: Client
     dsn: str
+
+    async def says_settled(self, round_name: str, result: PlayerSettled) -> None:
+        """The table settles a round of one player."""
+        await self.table.says(round_name, result, round_settled(result))
 
     async def has(self, cash: int, held: int) -> None:
         """Wait until the player has this."""
@@ -110,10 +115,10 @@ async def test_a_round_is_settled(quiet_casino: Casino, *, kafka: bool) -> None:
         assert [one.outcome for one in placed] == [HELD, HELD]
         await casino.table.says(name, withdrawn((1, "ante", 50), player=client.player, bet_id="b2"))
         await casino.has(900, 100)
-        await casino.table.says(name, settled((1, "ante", 100, 200), player=client.player), ROUND_SETTLED)
+        await casino.says_settled(name, settled((1, "ante", 100, 200), player=client.player))
         await casino.has(1_100, 0)
         corrected = settled((1, "ante", 100, 0), player=client.player, revision=2)
-        await casino.table.says(name, corrected)
+        await casino.table.says(name, corrected, round_resettled(1, corrected))
         await casino.has(900, 0)
     (late,) = await client.place(client.bet(name, 1))
     assert late.reason == "round_ended"
@@ -167,7 +172,7 @@ async def test_a_free_bet_is_granted_used_and_expires(casino: Casino) -> None:
     (placed,) = await client.place(bet)
     assert placed.outcome == HELD
     result = settled((1, "ante", 10, 30, "f1"), player=client.player)
-    await casino.table.says(name, result, ROUND_SETTLED)
+    await casino.says_settled(name, result)
     await casino.has(120, 0)
     await casino.bonus.tells("freebet-f1", "FreeBetExpired", {"free_bet": "f1"})
 
@@ -184,7 +189,7 @@ async def test_an_event_that_cannot_be_is_parked_and_others_go_on(casino: Casino
     await client.place(client.bet(name, 100))
     strange = new_round()
     await casino.table.says(strange, settled((1, "ante", 5, 5), player="nobody-at-all"))
-    await casino.table.says(name, settled((1, "ante", 100, 200), player=client.player), ROUND_SETTLED)
+    await casino.says_settled(name, settled((1, "ante", 100, 200), player=client.player))
     await casino.has(200, 0)
 
     async def parked() -> object:
@@ -229,7 +234,7 @@ async def test_the_invariants_hold_and_are_looked_at(casino: Casino) -> None:
     client, name = casino.client, new_round()
     await client.funded(1_000)
     await client.place(client.bet(name, 100))
-    await casino.table.says(name, settled((1, "ante", 100, 200), player=client.player), ROUND_SETTLED)
+    await casino.says_settled(name, settled((1, "ante", 100, 200), player=client.player))
     await casino.has(1_100, 0)
 
     async def audited() -> bool:
@@ -240,7 +245,12 @@ async def test_the_invariants_hold_and_are_looked_at(casino: Casino) -> None:
         return lag == 0
 
     await until(audited)
-    assert await casino.value("SELECT count(*) FROM wallet.differences") == 0
+
+    async def summed() -> bool:
+        return await casino.value("SELECT checked FROM wallet.round_totals WHERE round = $1", name) is True
+
+    await until(summed)
+    assert await casino.value("SELECT json_agg(d) FROM wallet.differences AS d") is None
     checked = (
         "SELECT count(*) FROM wallet.audited_books JOIN wallet.books USING (book)"
         " WHERE account = $1 AND posting > 0"
@@ -251,7 +261,7 @@ async def test_the_invariants_hold_and_are_looked_at(casino: Casino) -> None:
 async def test_a_settlement_without_a_hold_is_an_alarm(casino: Casino) -> None:
     client, name = casino.client, new_round()
     await client.funded(100)
-    await casino.table.says(name, settled((1, "ante", 40, 0), player=client.player), ROUND_SETTLED)
+    await casino.says_settled(name, settled((1, "ante", 40, 0), player=client.player))
 
     async def alarmed() -> object:
         return await in_thread(lambda: casino.wallet.metric("upcard_wallet_suspense_minor_units_total")) >= 40
