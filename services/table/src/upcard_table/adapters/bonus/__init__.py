@@ -1,0 +1,1 @@
+"""The bonus service, over gRPC."""

@@ -1,0 +1,1 @@
+"""The database: the log and the tables beside it."""

@@ -1,0 +1,1 @@
+"""The wallet service, over gRPC."""

@@ -1,0 +1,1 @@
+"""Views of the table service's own log, kept in its database."""
