@@ -1,0 +1,1 @@
+"""Side bets announced, progressive jackpots, free bets."""

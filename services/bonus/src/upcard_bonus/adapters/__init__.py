@@ -1,0 +1,1 @@
+"""Postgres, metrics, and where secrets lie."""

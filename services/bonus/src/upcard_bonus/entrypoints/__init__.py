@@ -1,0 +1,1 @@
+"""Calls, consumers, and what goes on by itself."""
