@@ -1,0 +1,1 @@
+"""Rounds, statements and figures as projections; every finished round replayed."""

@@ -1,0 +1,1 @@
+"""What history stands on: its database, and metrics."""
