@@ -41,7 +41,7 @@ endif
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
 setup: $(VENV)/installed ## Make .venv from requirements.lock (other targets do it by themselves)
@@ -52,7 +52,7 @@ test: lint tests ## Lint, then all tests but the slow ones, with the coverage ga
 
 .PHONY: tests
 tests: $(VENV)/installed
-	$(PYTEST) $(PARALLEL) --ignore=tests/house_rules --cov --cov-report= $(ARGS)
+	$(PYTEST) $(PARALLEL) --ignore=tests/house_rules --ignore=tests/end_to_end --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --include="libs/rules_core/*" --fail-under=$(MIN_COVERAGE)
 	$(BIN)/coverage report --include="$(CARRIERS)" --fail-under=$(MIN_COVERAGE_CARRIERS)
 
@@ -70,14 +70,26 @@ format: $(VENV)/installed ## Format the code and mend what ruff can mend
 	$(BIN)/ruff format $(SOURCES)
 
 .PHONY: demo
-demo: $(VENV)/installed ## Play and explain one round of each ruleset
+demo: $(VENV)/installed ## Start everything, play rounds of all rulesets, compare (ROUNDS= PLAYERS= SEED= KEEP=1)
+	@ROUNDS=$(ROUNDS) PLAYERS=$(PLAYERS) SEED=$(SEED) KEEP=$(KEEP) $(BIN)/python -m upcard_operate.demo
+
+.PHONY: explain
+explain: $(VENV)/installed ## Play one round of each ruleset in the terminal and explain it, without any server
 	@$(BIN)/python -m rules_core demo
+
+.PHONY: up
+up: $(VENV)/installed ## Keep the servers and all services running, and say where they are
+	@$(BIN)/python -m upcard_operate.local
 
 .PHONY: stack
 stack: $(VENV)/installed ## Keep PostgreSQL and Kafka running and print their addresses (LANE=native, ARGS=--brokers=3)
 	@$(BIN)/python -m stack up $(ARGS)
 
 ##@ Slower
+
+.PHONY: end-to-end
+end-to-end: $(VENV)/installed ## The services as processes, over gRPC and Kafka: rounds, money, kills (LANE=native too)
+	$(PYTEST) -n 2 --dist=loadfile tests/end_to_end $(ARGS)
 
 .PHONY: native
 native: $(VENV)/installed ## What has to hold on every lane, on Apache Kafka; needs Java and Maven
@@ -117,12 +129,15 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 lock: $(VENV)/installed ## Make requirements*.lock from pyproject.toml (ARGS=--upgrade takes newer versions)
 	$(LOCK) --group dev $(ARGS) --output-file requirements.lock > /dev/null
 	$(LOCK) --group bench --constraint requirements.lock $(ARGS) --output-file requirements-bench.lock > /dev/null
+	$(LOCK) --group image --constraint requirements.lock $(ARGS) --output-file requirements-image.lock > /dev/null
 
 .PHONY: docs
 docs: $(VENV)/installed ## Make the documents of events and topics from the code (ARGS=--check only compares)
 	$(BIN)/python -m tools.generate_event_docs $(ARGS)
 	$(BIN)/python -m messaging.asyncapi docs/asyncapi.json $(ARGS)
+	$(BIN)/python -m tools.generate_table_event_docs $(ARGS)
 	$(BIN)/python -m tools.generate_wallet_event_docs $(ARGS)
+	$(BIN)/python -m tools.generate_bonus_event_docs $(ARGS)
 
 .PHONY: protos
 protos: $(VENV)/installed ## Make libs/protos from proto/ (ARGS=--check only compares)

@@ -26,6 +26,7 @@ FAULTS = (
     "messaging/consumer/test_killed.py",
     "messaging/relay/test_one_at_a_time.py",
     "messaging/test_end_to_end.py",
+    "table/owner/test_random_lives.py",
     "wallet/edges/test_killed.py",
     "wallet/ledger/test_killed.py",
     "wallet/ledger/test_random_lives.py",

@@ -1,0 +1,1 @@
+"""The command line `upcard` for people who operate it, and everything on one machine."""

@@ -1,0 +1,70 @@
+"""Calls to the services in the name of a member of staff."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import getpass
+import os
+import re
+from collections.abc import AsyncIterator
+from typing import Final, TypeVar
+
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.message import Message
+
+from servicekit.grpc import Actor, ActorKind, ClientChannel, acting_as, open_channel
+from servicekit.grpc.signing import signer_from_pem
+from upcard_operate.options import address_of
+from upcard_operate.output import CommandFailed, Misused
+
+M = TypeVar("M", bound=Message)
+
+KEY: Final = "UPCARD_SIGNING_KEY"
+KEY_BASE64: Final = "UPCARD_SIGNING_KEY_BASE64"
+KEY_ID: Final = "UPCARD_SIGNING_KEY_ID"
+STAFF: Final = "UPCARD_STAFF"
+ROLES: Final = frozenset({"admin", "auditor", "operations", "support"})
+CALL_S: Final = 20.0
+
+
+@contextlib.asynccontextmanager
+async def called(service: str, *described: ServiceDescriptor) -> AsyncIterator[ClientChannel]:
+    """A channel to a service; within it calls are made in the name of whoever runs this.
+
+    Raises Misused: an address or the key that vouches for people is not set.
+    """
+    pem = os.environ.get(KEY) or _decoded(os.environ.get(KEY_BASE64))
+    key_id = os.environ.get(KEY_ID)
+    if not pem or not key_id:
+        raise Misused(f"who asks? Set {KEY} (or {KEY_BASE64}) and {KEY_ID} to a key that the services trust")
+    try:
+        signer = signer_from_pem(key_id, pem.encode())
+    except ValueError as problem:
+        raise Misused(f"{KEY}: {problem}") from None
+    channel = open_channel(address_of(service), audience=service, services=described, signer=signer)
+    async with channel:
+        with acting_as(Actor(ActorKind.STAFF, staff(), ROLES)):
+            yield channel
+
+
+def staff() -> str:
+    """Under which id this person acts: UPCARD_STAFF, else the account's name."""
+    return os.environ.get(STAFF) or re.sub(r"[^A-Za-z0-9_-]", "-", getpass.getuser())
+
+
+def granted(answer: M) -> M:
+    """An answer that is no refusal. Raises CommandFailed."""
+    if answer.HasField("refusal"):
+        refusal = answer.refusal  # type: ignore[attr-defined]  # as just seen
+        raise CommandFailed(f"Refused, {refusal.reason}: {refusal.message}")
+    return answer
+
+
+def _decoded(text: str | None) -> str | None:
+    if not text:
+        return None
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except ValueError:
+        raise Misused(f"{KEY_BASE64} is not base64") from None

@@ -1,0 +1,1 @@
+"""A casino in miniature: scripted dealers, shoe readers and players at tables of all five rulesets."""

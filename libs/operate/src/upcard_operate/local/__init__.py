@@ -1,0 +1,1 @@
+"""Everything on one machine: the embedded servers and all services as processes."""

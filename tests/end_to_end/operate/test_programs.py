@@ -1,0 +1,79 @@
+"""The programs behind `make demo` and `make up`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DEADLINE_S = 240
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours without what others set, and these."""
+    mine = {name: value for name, value in os.environ.items() if not name.startswith("UPCARD_")}
+    return {**mine, "UPCARD_LANE": os.environ.get("UPCARD_LANE", "embedded"), **more}
+
+
+def test_the_demonstration_ends_with_everything_in_agreement() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "upcard_operate.demo"],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+        env=environment(ROUNDS="5", PLAYERS="10", SEED="5"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Everything agrees." in done.stdout
+    assert "5 rounds of" in done.stdout
+
+
+@pytest.mark.parametrize(("name", "value"), [("ROUNDS", "none"), ("PLAYERS", "0"), ("SEED", "-1")])
+def test_a_wrong_number_is_said_before_anything_starts(name: str, value: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "upcard_operate.demo"],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+        env=environment(**{name: value}),
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{name} has to be a whole number" in done.stderr
+
+
+def test_everything_is_kept_running_until_it_is_interrupted() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "upcard_operate.local"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    try:
+        assert process.stdout is not None
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if line.startswith("Ctrl-C"):
+                break
+        file = Path(next(line for line in said if ". /" in line).rpartition(". ")[2].strip())
+        assert file.stat().st_mode & 0o077 == 0, "it has secrets, and is its owner's alone"
+        checked = subprocess.run(
+            ["/bin/sh", "-c", f". {file} && {sys.executable} -m upcard_operate check --json"],
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+            env=environment(),
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(DEADLINE_S) == 0
+    finally:
+        process.kill()
+        process.communicate()
