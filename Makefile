@@ -28,7 +28,11 @@ ARGS ?=
 # Branch coverage that `make test` insists on, in percent: of what settles money, and of what carries it.
 MIN_COVERAGE := 98
 MIN_COVERAGE_CARRIERS := 92
-CARRIERS := libs/eventstore/*,libs/messaging/*,libs/servicekit/*,services/*
+CARRIERS := libs/eventstore/*,libs/messaging/*,libs/servicekit/*
+# What services do on real servers: a lane of its own, with a gate of its own.
+SERVICE_SUITES := tests/table/owner tests/table/watching tests/table/funding tests/table/edges tests/wallet \
+	tests/bonus/office tests/bonus/edges tests/history
+MIN_COVERAGE_SERVICES := 90
 
 # An environment that was made somewhere else (a copied folder) or whose Python has gone is made again.
 ifneq ($(shell cat $(VENV)/made-in 2>/dev/null && test -x $(BIN)/python && echo usable),$(CURDIR) usable)
@@ -52,7 +56,7 @@ test: lint tests ## Lint, then all tests but the slow ones, with the coverage ga
 
 .PHONY: tests
 tests: $(VENV)/installed
-	$(PYTEST) $(PARALLEL) --ignore=tests/house_rules --ignore=tests/end_to_end --cov --cov-report= $(ARGS)
+	$(PYTEST) $(PARALLEL) --ignore=tests/house_rules --ignore=tests/end_to_end $(SERVICE_SUITES:%=--ignore=%) --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --include="libs/rules_core/*" --fail-under=$(MIN_COVERAGE)
 	$(BIN)/coverage report --include="$(CARRIERS)" --fail-under=$(MIN_COVERAGE_CARRIERS)
 
@@ -87,6 +91,11 @@ stack: $(VENV)/installed ## Keep PostgreSQL and Kafka running and print their ad
 
 ##@ Slower
 
+.PHONY: services
+services: $(VENV)/installed ## What each service does on real servers, with the coverage gate
+	$(PYTEST) $(PARALLEL) tests/table tests/wallet tests/bonus tests/history --cov --cov-report= $(ARGS)
+	$(BIN)/coverage report --include="services/*" --fail-under=$(MIN_COVERAGE_SERVICES)
+
 .PHONY: end-to-end
 end-to-end: $(VENV)/installed ## The services as processes, over gRPC and Kafka: rounds, money, kills (LANE=native too)
 	$(PYTEST) -n 2 --dist=loadfile tests/end_to_end $(ARGS)
@@ -94,6 +103,7 @@ end-to-end: $(VENV)/installed ## The services as processes, over gRPC and Kafka:
 .PHONY: native
 native: $(VENV)/installed ## What has to hold on every lane, on Apache Kafka; needs Java and Maven
 	UPCARD_LANE=native $(PYTEST) -n 2 --dist=loadfile -m "not exhaustive and not packaging and not soak" tests/stack/test_kafka.py $(LANE_SUITES) $(ARGS)
+	UPCARD_LANE=native $(PYTEST) -n 2 --dist=loadfile tests/end_to_end/table/test_rounds.py tests/end_to_end/operate/test_upcard.py $(ARGS)
 
 .PHONY: containers
 containers: $(VENV)/installed ## The same in containers; needs a Docker engine

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
+
+from upcard_operate.options import SERVICES
 
 DEADLINE_S = 240
 
@@ -77,3 +80,23 @@ def test_everything_is_kept_running_until_it_is_interrupted() -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_nothing_outlives_a_starter_that_is_killed() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "upcard_operate.local"], stdout=subprocess.PIPE, text=True, env=environment()
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Ctrl-C"):
+                break
+        family = psutil.Process(process.pid).children(recursive=True)
+        programs = {f"upcard_{service}" for service in SERVICES}
+        services = [one for one in family if programs & set(one.cmdline())]
+        assert len(services) == 4
+    finally:
+        process.kill()
+        process.communicate()
+    _, left = psutil.wait_procs(services, timeout=DEADLINE_S)
+    assert left == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import asyncpg
@@ -14,6 +15,7 @@ from messaging.migrations import prepare_messaging
 from stack import Stack
 from stack.names import fresh_name
 from stack.threads import run_apart
+from tests.end_to_end.table.partnered import Partnered, open_partnered
 from tests.end_to_end.table.processes import Casino, open_casino
 from tests.eventstore.test_append_only import as_role
 from upcard_table.migrations import prepare_tables
@@ -85,3 +87,38 @@ async def log(casino: Casino) -> AsyncIterator[PostgresEventStore]:
         PostgresEventStore(pool) as store,
     ):
         yield store
+
+
+@contextlib.asynccontextmanager
+async def _partnered(
+    stack: Stack, templates: tuple[str, str], role: str, **how: bool
+) -> AsyncIterator[Partnered]:
+    async def database(template: str) -> tuple[str, str]:
+        owner = await stack.databases.create(fresh_name("casino"), template)
+        return owner, as_role(owner, role, PASSWORD)
+
+    table, wallet = [await database(template) for template in templates]
+    async with (
+        open_partnered(stack, table, wallet, **how) as (casino, partner),
+        await open_pool(casino.table_dsn, application_name="tests") as pool,
+        PostgresEventStore(pool) as store,
+    ):
+        yield Partnered(casino, store, partner)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def partnered(
+    stack: Stack, table_template: str, wallet_template: str, service_role: str
+) -> AsyncIterator[Partnered]:
+    """A casino whose players' money lies with a partner, shared by the tests of a module."""
+    async with _partnered(stack, (table_template, wallet_template), service_role) as open_:
+        yield open_
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def distrusting(
+    stack: Stack, table_template: str, wallet_template: str, service_role: str
+) -> AsyncIterator[Partnered]:
+    """The same, with a partner that was caught taking money that it refused."""
+    async with _partnered(stack, (table_template, wallet_template), service_role, distrusted=True) as open_:
+        yield open_

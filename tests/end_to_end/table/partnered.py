@@ -1,8 +1,7 @@
-"""A casino whose players' money lies with a partner that has books of its own, and what has to be so at the end."""
+"""A casino whose players' money lies with a partner with books of its own, and what is so at the end."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -94,34 +93,39 @@ class Partnered:
         """Several of them."""
         return tuple([await self.guest() for _ in range(count)])
 
-    async def table(self, *, betting_ms: int = 3_000, window_ms: int = 300) -> Table:
+    async def table(self, *, betting_ms: int = 3_000, window_ms: int = 300, reserve: bool = False) -> Table:
         """A live-shared table with an open round, whose hands are `HANDS`."""
-        terms = Terms("live-shared@1", betting_ms=betting_ms, window_ms=window_ms, bonus=False)
+        terms = Terms(
+            "live-shared@1", betting_ms=betting_ms, window_ms=window_ms, reserve=reserve, bonus=False
+        )
         table = Table(self.casino.calls, self.log, terms)
         await table.open()
         await table.open_round()
         table.reserve(PLAN.values())
         return table
 
-    async def explained(self, table: Table, names: Iterable[str], *, start: int = START) -> None:
-        """Everything is told; every player, the partner, our ledger and the round's stream say the same."""
+    @contextlib.asynccontextmanager
+    async def ledger(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+        """The wallet's database."""
         connection = await asyncpg.connect(self.casino.wallet_dsn)
-
-        def none(query: str) -> Callable[[], Awaitable[bool]]:
-            async def empty() -> bool:
-                return not await connection.fetch(query)
-
-            return empty
-
-        async def audited() -> bool:
-            return bool(await connection.fetchval(_AUDITED))
-
-        async def ended() -> bool:
-            found = "SELECT EXISTS (SELECT FROM wallet.rounds WHERE round = $1)"
-            return bool(await connection.fetchval(found, table.round_name))
-
         try:
-            await until(ended, what=f"the wallet hears of the end of {table.round_name}")
+            yield connection
+        finally:
+            await connection.close()
+
+    async def no_differences(self) -> None:
+        """Everything is told, no hold is open, the ledger explains all; the partner's sums are ours."""
+        async with self.ledger() as connection:
+
+            def none(query: str) -> Callable[[], Awaitable[bool]]:
+                async def empty() -> bool:
+                    return not await connection.fetch(query)
+
+                return empty
+
+            async def audited() -> bool:
+                return bool(await connection.fetchval(_AUDITED))
+
             await until(none(_UNTOLD), what="everything is told")
             await until(none(_OPEN_HOLDS), what="no hold is open")
             await until(audited, what="the log is audited")
@@ -130,11 +134,24 @@ class Partnered:
             assert await connection.fetch(_UNBALANCED) == []
             ours = await connection.fetchval(_OPERATOR_BOOK, OPERATOR)
             assert -ours == self.partner.owed_to_us(), "the partner's books and ours"
-            (one,) = await rounds_with_partners(connection, [table.round_name])
-            assert one.by_calls == one.by_ledger == one.told, one
-        finally:
-            await connection.close()
         assert self.partner.complaints == []
+
+    async def explained(self, table: Table, names: Iterable[str], *, start: int = START) -> None:
+        """The round is over; partner, ledger, calls and the round's stream say the same of every guest."""
+        async with self.ledger() as connection:
+
+            async def ended() -> bool:
+                found = "SELECT EXISTS (SELECT FROM wallet.rounds WHERE round = $1)"
+                return bool(await connection.fetchval(found, table.round_name))
+
+            await until(ended, what=f"the wallet hears of the end of {table.round_name}")
+            await self.no_differences()
+            (one,) = [
+                found
+                for found in await rounds_with_partners(connection, [table.round_name])
+                if found.operator == OPERATOR
+            ]
+            assert one.by_calls == one.by_ledger == one.told, one
         settled = table.settled()
         for name in names:
             net = settled[name].net if name in settled and table.state.step == "settled" else 0
@@ -143,20 +160,23 @@ class Partnered:
 
 
 PLAN: Final[dict[str, Card]] = {
-    f"{hand}.{index}": card for hand, texts in HANDS.items() for index, card in enumerate(cards(texts.split()))
+    f"{hand}.{index}": card
+    for hand, texts in HANDS.items()
+    for index, card in enumerate(cards(texts.split()))
 }
 
 
 @contextlib.asynccontextmanager
 async def open_partnered(
-    stack: Stack, table_dsns: tuple[str, str], wallet_dsns: tuple[str, str]
+    stack: Stack, table_dsns: tuple[str, str], wallet_dsns: tuple[str, str], *, distrusted: bool = False
 ) -> AsyncIterator[tuple[Casino, PartnerServer]]:
-    """A casino, and its one seamless operator's wallet in this process."""
+    """A casino, and its one seamless operator's wallet in this process; it may be known as a liar."""
     async with PartnerServer() as partner:
         more = {
             "UPCARD_PARTNERS": json.dumps({OPERATOR: partner.address}),
             "UPCARD_PARTNER_SECRETS": json.dumps({OPERATOR: SECRET.decode()}),
             "UPCARD_PARTNER_TIMEOUT_S": "1",
+            "UPCARD_PARTNERS_DISTRUSTED": json.dumps([OPERATOR] if distrusted else []),
         }
         program = "tests.end_to_end.table.quick_wallet"
         async with open_casino(
@@ -171,12 +191,26 @@ async def bets(table: Table, name: str, amount: int = ANTE) -> pb.ItemOutcome:
     return outcome
 
 
-async def sixth(table: Table, name: str) -> pb.ItemOutcome:
-    """A sixth card for box 2, for one more ante."""
-    item = pb.ChooseOptionsItem(box=2, kind="sixth", bet_id=fresh())
+async def chooses(table: Table, name: str, kind: str) -> pb.ItemOutcome:
+    """An option of box 2."""
+    item = pb.ChooseOptionsItem(box=2, kind=kind, bet_id="" if kind == "fold" else fresh())
     request = pb.ChooseOptionsRequest(request_id=fresh(), table=table.name, round=table.number, items=[item])
     with acting_as(player(name)):
         (outcome,) = (await table.calls.table.ChooseOptions(request, timeout=TIMEOUT_S)).items
+    return outcome
+
+
+async def sixth(table: Table, name: str) -> pb.ItemOutcome:
+    """A sixth card for box 2, for one more ante."""
+    return await chooses(table, name, "sixth")
+
+
+async def withdraws(table: Table, name: str) -> pb.ItemOutcome:
+    """The ante of box 2 is taken back, before the deal."""
+    item = pb.WithdrawBetsItem(box=2, wager="ante")
+    request = pb.WithdrawBetsRequest(request_id=fresh(), table=table.name, round=table.number, items=[item])
+    with acting_as(player(name)):
+        (outcome,) = (await table.calls.table.WithdrawBets(request, timeout=TIMEOUT_S)).items
     return outcome
 
 
@@ -185,7 +219,9 @@ async def until_window(table: Table, kind: str) -> None:
     while True:
         await table.until(
             f"the window {kind}",
-            lambda: table.window == (kind, None) or table.over() or table.step in {"lay_card", "confirm_cards"},
+            lambda: (
+                table.window == (kind, None) or table.over() or table.step in {"lay_card", "confirm_cards"}
+            ),
         )
         if table.window == (kind, None):
             return
@@ -214,9 +250,3 @@ async def cancel(table: Table) -> None:
 def declined(table: Table, name: str) -> list[str]:
     """Why bets of a player were declined."""
     return [one.reason for one in table.events if isinstance(one, e.BetDeclined) and one.player == name]
-
-
-async def soon(work: Awaitable[pb.ItemOutcome]) -> pb.ItemOutcome:
-    """An answer that has to come within a window's time."""
-    async with asyncio.timeout(TIMEOUT_S):
-        return await work

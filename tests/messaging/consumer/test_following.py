@@ -92,11 +92,11 @@ async def test_without_kafkas_offsets_the_database_alone_decides(world: World) -
     """Another group, whose offsets Kafka does not know: everything comes again, and is known."""
     await world.source.append_to_all(STREAMS, 5)
     await world.source.publish()
-    async with running(world.consumer()):
+    async with running(world.consumer(heads_interval_s=60.0)):
         await until(world.all_applied)
     await world.source.append_to_all(STREAMS)
     await world.source.publish()
-    async with running(world.consumer(group="another")):
+    async with running(world.consumer(group="another", heads_interval_s=60.0)):
         await until(world.all_applied)
     await world.assert_once_and_in_order()
     assert world.source.feed.pages == []
@@ -156,7 +156,8 @@ async def test_a_record_that_is_no_event_is_left_out_and_what_it_should_be_comes
             (9, key_of(five), five.content, headers_of(five, SERVICE, 1)),
         ]
     )
-    async with running(world.consumer()):
+    # Kafka is given the time that it needs: heads, which would fill from the feed, are not looked at before.
+    async with running(world.consumer(heads_interval_s=60.0)):
         await until(world.all_applied)
     await world.assert_once_and_in_order()
     reasons = [str(why) for _, why in world.seen.of("garbage")]

@@ -196,7 +196,7 @@ async def test_waiting_for_health() -> None:
     await server.start(serving=False)
     async with open_channel(server.address, audience="echo", services=[ECHO]) as channel:
         with pytest.raises(NotServing, match="NOT_SERVING"):
-            await channel.wait_serving(0.1)
+            await channel.wait_serving(1.0)
         waiting = asyncio.ensure_future(channel.wait_serving(WAIT_S, service=NAME))
         await server.set_serving(True)
         await waiting

@@ -241,6 +241,18 @@ async def test_a_scan_leaves_nothing_to_be_guessed_from(instance: Instance) -> N
     assert b"Ah" not in kept[1]
 
 
+async def test_nor_does_a_card_that_is_named_by_hand(instance: Instance) -> None:
+    request = table_pb2.BurnCardByHandRequest(request_id="r1", table="t1", scan_id="s1", card="Ah")
+    with acting_as(DEALER):
+        await instance.table.BurnCardByHand(request, timeout=TIMEOUT_S)
+    (call,) = instance.tables.calls
+    (work,) = works(instance)
+    assert work.by_hand
+    assert call.answer is not None
+    body = digest(request.SerializeToString(deterministic=True))
+    assert call.answer.body_digest == keyed_digest(SCAN_KEY, body)
+
+
 async def test_a_card_that_is_none_is_not_repeated(instance: Instance) -> None:
     request = shoe_pb2.ScanCardRequest(request_id="r1", table="t1", scan_id="s1", card="Xx")
     with acting_as(DEALER):

@@ -59,6 +59,21 @@ async def test_a_slow_partner_keeps_nobody_elses_bet_waiting(desk: Desk) -> None
     assert await slow == HELD
 
 
+async def test_however_many_wait_for_a_slow_partner_there_is_room_for_the_next_call() -> None:
+    settings = AskingSettings(calls_max=64, crowded_gap_s=0.02)
+    loop = asyncio.get_running_loop()
+    async with at_work(settings) as desk:
+        for number in range(90):
+            (slow,) = desk.ask(f"slow-{number}", within_s=0.5)
+            (quick,) = desk.ask(f"quick-{number}", within_s=0.5)
+            call = await desk.calls.next()
+            loop.call_later(call.timeout_s, call.fail, grpc.StatusCode.DEADLINE_EXCEEDED)
+            call.answer(1)
+            assert await quick == HELD
+            assert not slow.done()
+            assert len(desk.asking._calls) < settings.calls_max
+
+
 async def test_a_call_that_answers_nothing_holds_the_next_one_up_for_a_moment_only() -> None:
     async with at_work(AskingSettings(head_start_s=0.001)) as desk:
         (silent,) = desk.ask("silent")

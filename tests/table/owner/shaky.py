@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from eventstore.answers import Answer, AnswerKey
 from upcard_table.app.ports import Batch, Hints, PreviousOwner, StoredStream, TableLog
+from upcard_table.domain.state import TableState
 
 Failure = Callable[[Batch], Exception | None]
 
@@ -23,6 +24,10 @@ class ShakyLog:
     before: Failure = _never
     after: Failure = _never
     stored: list[Batch] = field(default_factory=list)
+
+    async def load_table(self, table: str) -> tuple[TableState, int]:
+        """See `TableLog`."""
+        return await self.log.load_table(table)
 
     async def load(self, stream: str) -> StoredStream:
         """See `TableLog`."""

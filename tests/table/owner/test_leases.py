@@ -170,6 +170,22 @@ async def test_an_instance_that_dies_is_replaced_within_its_leases_time(
     await two.stop()
 
 
+async def test_a_table_that_is_not_open_is_let_go_and_taken_again_when_it_is_asked_for(
+    world: tuple[Pool, PostgresEventStore],
+) -> None:
+    one = Instance(*world, "i1", tables_max=2)
+    await opened([one], 2)
+    await handled([one], call("t0", t.CloseTable()))
+    await until(lambda: one.tables.tables == ("t1",))
+    assert (await one.leases.owner_of("t0")).address is None
+    (refused,) = await handled([one], call("t0", t.SignInDealer("d1")))
+    assert isinstance(refused, Refused)
+    assert refused.refusal.code == "table_closed"
+    (done,) = await handled([one], call("t0", t.OpenTable("t0", config_of())))
+    assert isinstance(done, Done)
+    await one.stop()
+
+
 async def test_whoever_does_not_own_a_table_names_the_owner(world: tuple[Pool, PostgresEventStore]) -> None:
     one, two = Instance(*world, "i1", tables_max=5), Instance(*world, "i2", tables_max=0)
     await opened([one], 1)

@@ -12,7 +12,8 @@ from eventstore import NewEvent, OutcomeUnknown, StreamAppend, VersionConflict
 from eventstore.answers import AnswerExists, AnswerKey, NewAnswer
 from eventstore.faults import arm
 from eventstore.ids import new_event_id
-from tests.table.owner.world import KEYS, Owned, owned_table
+from tests.table.owner.world import KEYS, TABLE, Owned, owned_table
+from upcard_table.adapters.postgres import states
 from upcard_table.adapters.postgres.log import PostgresTableLog
 from upcard_table.app.ports import Batch, LogAway, Notes, PreviousOwner
 
@@ -95,6 +96,30 @@ async def test_a_database_that_is_away_is_said_to_be(world: Owned) -> None:
         await log.load(STREAM)
     with pytest.raises(LogAway):
         await log.hints("t1")
+
+
+async def test_a_table_as_old_as_it_may_be_is_not_read_from_its_beginning(
+    world: Owned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "SAVED_AFTER", 6)
+    await world.begin()
+    await world.prepare()
+    for _ in range(4):
+        await world.table_shuffled()
+    await world.end()
+    state, position = await world.log.load_table(TABLE)
+    assert position == 8
+    # Whatever came before the snapshot is not asked for any more.
+    await world.pool.execute(
+        "UPDATE eventstore.snapshots"
+        " SET state = convert_to(replace(convert_from(state, 'UTF8'), '\"d1\"', '\"d7\"'), 'UTF8')"
+    )
+    await world.begin(token=2)
+    await world.table_shuffled()
+    found, after = await world.log.load_table(TABLE)
+    assert after == 9
+    assert (state.dealer, found.dealer) == ("d1", "d7")
+    assert found.decks == state.decks
 
 
 async def test_what_is_noted_follows_the_owners(world: Owned) -> None:

@@ -72,6 +72,7 @@ def test_every_call_says_who_may_make_it() -> None:
             "UPCARD_PARTNER_SECRETS",
         ),
         ({"UPCARD_PARTNER_PARK_AFTER_S": "60"}, "UPCARD_PARTNER_PARK_AFTER_S"),
+        ({"UPCARD_PARTNERS_DISTRUSTED": '["op1"]'}, "UPCARD_PARTNERS_DISTRUSTED"),
     ],
 )
 def test_wrong_settings_are_named(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Final
 
 from eventstore import EventFilter
@@ -113,7 +114,8 @@ async def _start_partners(service: Service[WalletSettings]) -> Mapping[str, Part
         secret = settings.partner_secrets[operator].get_secret_value().encode()
         connections = how.bets_at_once + how.queue_at_once
         partner = await stack.enter_async_context(HttpPartner(address, secret, connections=connections))
-        found[operator] = PartnerAt(partner, how)
+        distrusted = operator in settings.partners_distrusted
+        found[operator] = PartnerAt(partner, replace(how, roll_back_refused=distrusted))
     return found
 
 

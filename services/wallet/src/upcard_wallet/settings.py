@@ -67,6 +67,12 @@ class WalletSettings(ServiceSettings, DatabaseSettings, BrokerSettings, GrpcSett
         description="for how long a partner that fails is tried, in seconds, 12 hours or more",
     )
 
+    partners_distrusted: frozenset[str] = Field(
+        default=frozenset(),
+        description='operators whose wallets have refused a bet and taken its money, such as ["op1"]:'
+        " what they refuse is rolled back too",
+    )
+
     partner_calls_kept_days: int = Field(
         default=400,
         ge=90,
@@ -121,6 +127,14 @@ class WalletSettings(ServiceSettings, DatabaseSettings, BrokerSettings, GrpcSett
             raise ValueError("it has to have a secret for each operator of UPCARD_PARTNERS, and no others")
         if any(len(secret.get_secret_value()) < _SHORTEST_SECRET for secret in value.values()):
             raise ValueError(f"each secret has to have {_SHORTEST_SECRET} characters or more")
+        return value
+
+    @field_validator("partners_distrusted")
+    @classmethod
+    def _distrusted(cls, value: frozenset[str], others: ValidationInfo) -> frozenset[str]:
+        partners = others.data.get("partners")
+        if partners is not None and not value <= set(partners):
+            raise ValueError("it has to name operators of UPCARD_PARTNERS only")
         return value
 
     def kafka(self, client_id: str) -> Kafka:

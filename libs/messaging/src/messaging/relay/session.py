@@ -7,7 +7,7 @@ A position is stored only when everything up to it is acknowledged.
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any, Final, TypeVar
 
 from aiokafka.errors import (
@@ -234,15 +234,27 @@ class Session:
         if not moves:
             return True
         reach("relay.acknowledged")
-        moved = await self._call(
-            lambda connection: store_positions(connection, self._topic, self._token, moves)
+        storing = asyncio.ensure_future(
+            self._call(lambda connection: store_positions(connection, self._topic, self._token, moves))
         )
+        try:
+            moved = await asyncio.shield(storing)
+        except asyncio.CancelledError:
+            # Told to stop in the middle. What the database does has to be known, or the last store would
+            # begin from where these positions were, move nothing, and all since be published again.
+            await asyncio.wait([storing])  # it has a limit of its own
+            if storing.exception() is None:
+                self._stored(moves, storing.result())
+            raise
         reach("relay.position_stored")
+        self._stored(moves, moved)
+        return len(moved) == len(moves)
+
+    def _stored(self, moves: Sequence[tuple[int, int, int]], moved: Collection[int]) -> None:
         for shard, _, through in moves:
             if shard in moved:
                 self._outbox.was_stored(shard, through)
         self._observer.stored(len(moved))
-        return len(moved) == len(moves)
 
     async def _look(self, woken: asyncio.Event) -> None:
         found = await self._call(lambda connection: look_at_positions(connection, self._topic, self._token))

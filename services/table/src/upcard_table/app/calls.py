@@ -68,6 +68,8 @@ class RoundWork:
     number: int | None = None
     """The round meant. None: the one that runs. One that is over is refused (`round_over`), but for Resettle,
     DeclineBet and CancelRound, for which it is loaded. A number that was never opened: `round_unknown`."""
+    by_hand: bool = False
+    """Whether the dealer does by hand what the shoe reader does else: in manual mode, for who deals here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from eventstore.answers import Answer, AnswerKey, NewAnswer
 from rules_core.round.events import DeclinedStake, RoundEvent
 from rules_core.round.refusal import Refusal
 from upcard_table.app.calls import By
+from upcard_table.domain.state import TableState
 
 # -------------------------------------------------------------------------------------- the money
 
@@ -165,6 +166,13 @@ class LogAway(Exception):
 
 class TableLog(Protocol):
     """The log and what is kept beside it, as a table's owner uses them. All but `store` raise LogAway."""
+
+    async def load_table(self, table: str) -> tuple[TableState, int]:
+        """A table after its stream's last event, and that event's position; 0: it has none.
+
+        However long the stream is by now: a state that was kept is the beginning, and events after it.
+        """
+        ...
 
     async def load(self, stream: str) -> StoredStream:
         """All of a stream; empty where there is none."""

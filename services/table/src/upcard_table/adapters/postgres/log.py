@@ -28,7 +28,9 @@ from eventstore.postgres import Connection, Pool, PostgresPrivateReader, append_
 from eventstore.postgres.connections import SESSION_LOST
 from eventstore.postgres.reading import read_contents, stream_head
 from upcard_table.adapters.postgres.owning import begin_take_over, note, read_hints
+from upcard_table.adapters.postgres.states import TableStates
 from upcard_table.app.ports import NOTHING_NOTED, Batch, Hints, LogAway, PreviousOwner, StoredStream
+from upcard_table.domain.state import TableState
 from upcard_table.domain.words import round_stream
 
 PAGE: Final = 1_000
@@ -37,6 +39,8 @@ _FIRST_PAUSE_S: Final = 0.05
 _LONGEST_PAUSE_S: Final = 1.0
 _CALL_TIMEOUT_S: Final = 15.0
 """Longest for one try; more than the database's own limits of a statement."""
+_WHOLE_STREAM_S: Final = 60.0
+"""Longest for a table's stream where no snapshot of it is left."""
 
 _LOST: Final = (
     asyncpg.PostgresConnectionError,
@@ -58,6 +62,13 @@ class PostgresTableLog:
         self._keyring = keyring
         self._private = PostgresPrivateReader(pool, keyring)
         self._announce = announce
+        self._states = TableStates(pool)
+
+    async def load_table(self, table: str) -> tuple[TableState, int]:
+        """See `TableLog`."""
+        with _away():
+            async with asyncio.timeout(_WHOLE_STREAM_S):
+                return await self._states.load(table)
 
     async def load(self, stream: str) -> StoredStream:
         """See `TableLog`. Raises PrivatePartUnreadable, UnknownKey where a face-down card cannot be read."""

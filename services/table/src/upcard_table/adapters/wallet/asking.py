@@ -127,6 +127,8 @@ class HoldAsking:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(settings.head_start_s):
                     await heard.wait()
+            if len(self._calls) > settings.calls_max // 2:
+                await asyncio.sleep(settings.crowded_gap_s)
 
     def _next_batch(self) -> list[_Asked]:
         batch: list[_Asked] = []
@@ -137,14 +139,15 @@ class HoldAsking:
                 wagers += len(first.wanted.wagers)
                 if batch and wagers > self._settings.wagers_max:
                     break
+                # From here on it counts as asked, whenever the call begins: who is told that it never was
+                # records nothing, and its money would stay held.
+                first.tries += 1
                 batch.append(first)
             self._waiting.popleft()
         return batch
 
     async def _call(self, batch: list[_Asked], heard: asyncio.Event) -> None:
         """One call, and what of it has to be asked for again."""
-        for asked in batch:
-            asked.tries += 1
         may_pass = False
         try:
             may_pass = await self._answers(batch, heard)

@@ -15,8 +15,11 @@ class AskingSettings:
     """Most commands of one call."""
     wagers_max: int = 4_000
     """Most wagers of one call."""
-    calls_max: int = 64
+    calls_max: int = 256
     """Most calls that are not answered in full: those beyond the newest wait for slow partners only."""
+    crowded_gap_s: float = 0.08
+    """How far apart calls go while more than half of these are out. Half of them last for as long as a
+    command is waited for, ten seconds: so a slow partner never takes the place of others' calls."""
     head_start_s: float = 0.02
     """The next call goes when the one before has answered something, or after this long: what queued
     meanwhile goes together, and whoever waits for a slow partner holds nobody up."""

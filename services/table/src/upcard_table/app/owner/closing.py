@@ -27,6 +27,8 @@ from upcard_table.domain.words import round_name
 DECLINES_AT_ONCE: Final = 4_000
 """Most holds that are declined in one batch: a batch has a bound."""
 
+_DECLINED: Final = HoldsAnswer("unknown", LATE)
+
 WindowKey = tuple[int, str, int | None, str]
 """Round, kind, box and end of a window: one that was extended is another."""
 _CLOSE: Final[dict[str, type[c.CloseBetting | c.CloseOptions | c.ClosePurchase]]] = {
@@ -74,6 +76,9 @@ class Closing:
         now_us = self._deciding.draft.now.us
         ends_us = to_epoch_us(window.closes_at)
         if window.kind != "betting" and not live.state.undecided:
+            begun = self._close
+            if begun is not None and begun.window == _key_of(live, window) and begun.defaults:
+                return self._end(live, window, begun)  # money was asked for that nobody needs now
             return self._record(live, self._command(live, window, None))
         if now_us < ends_us:
             return ends_us
@@ -124,7 +129,7 @@ class Closing:
                 deciding.finish(item, Refused(_closed(), item.number))
 
     def _begun(self, live: LiveRound, window: Window, ends_us: int, config: TableConfig) -> Close:
-        key = (live.number, window.kind, window.box, window.closes_at)
+        key = _key_of(live, window)
         if self._close is None or self._close.window != key:
             # From now on where the owner comes late to it: what has arrived has its time all the same.
             begins_us = max(ends_us, self._deciding.draft.now.us)
@@ -181,7 +186,7 @@ class Closing:
             return
 
         def told(done: asyncio.Future[HoldsAnswer]) -> None:
-            if not done.cancelled():
+            if not done.cancelled() and key not in close.answers:
                 close.answers[key] = done.result()
                 self._deciding.on_answer()
 
@@ -215,6 +220,8 @@ class Closing:
                     live,
                     c.DeclineBet(wanted.player, wanted.currency, wanted.bet_id, wanted.wagers, LATE, at),
                 )
+                # Also where the close itself comes with a later batch: what was declined is nobody's money.
+                close.answers[bet.box, bet.player] = _DECLINED
         return freed
 
     def _command(self, live: LiveRound, window: Window, close: Close | None) -> c.Command:
@@ -238,6 +245,10 @@ def _own_unfunded(bet: DefaultBet, item: Item) -> tuple[int, str, c.Unfunded]:
     answer = item.funds
     refused = answer is not None and funds_of(answer) == "refused"
     return (bet.box, bet.player, "refused" if refused else "unavailable")
+
+
+def _key_of(live: LiveRound, window: Window) -> WindowKey:
+    return (live.number, window.kind, window.box, window.closes_at)
 
 
 def _closed() -> Refusal:

@@ -177,8 +177,12 @@ class Deciding:
     def _not_now(self, item: Item, command: c.Command) -> Refusal | None:
         """What the table's state has against a command that is new: asked after it is known to be."""
         state = self.memory.state
-        if is_dealt(command) and (found := check_dealer(state, item.work.by.actor)) is not None:
+        work = item.work
+        by_hand = isinstance(work, RoundWork) and work.by_hand
+        if (by_hand or is_dealt(command)) and (found := check_dealer(state, work.by.actor)) is not None:
             return found
+        if isinstance(command, c.BurnCard):
+            return check_source(state, "manual") if by_hand else None
         return check_source(state, command.source) if isinstance(command, c.ScanCard | c.RescanCard) else None
 
     def _new(self, item: Item, command: c.Command, live: LiveRound) -> list[Item]:
@@ -218,6 +222,9 @@ class Deciding:
         if isinstance(command, c.DeclineBet):
             return self._of_default(live, command)
         if isinstance(command, c.Resettle) and not item.fenced and needs_fence(live.state):
+            found = decide(command, live.state, live.sealed)
+            if isinstance(found, Refusal):  # a pool that is fenced for nothing would wait for minutes
+                return Refused(found, live.number)
             self.to_fence.append(item)
             return "later"
         return None
@@ -243,10 +250,14 @@ class Deciding:
             return Refused(decided, live.number)
         by = item.work.by
         recorded = self.draft.record_round(live, command, decided, by.correlation_id, item.cause)
+        self._floor_has_spoken(live, command)
+        return result_of(live, recorded)
+
+    def _floor_has_spoken(self, live: LiveRound, command: c.Command) -> None:
+        """After these nothing waits for the floor any more."""
         if self.memory.floor_round == live.number and isinstance(command, c.ExtendWindow | c.CancelRound):
             self.memory.floor_round = None
             self.draft.floor_round = 0
-        return result_of(live, recorded)
 
     def own(self, live: LiveRound, command: c.Command) -> tuple[Recorded, ...] | Refusal:
         """Decide a command of the owner's own, and record what it gives."""
@@ -359,6 +370,7 @@ class Deciding:
         decided = decide(command, live.state, live.sealed)
         if isinstance(decided, Refusal):
             return ()
+        self._floor_has_spoken(live, command)
         return self.draft.record_round(live, command, decided, correlation_id, cause)
 
 

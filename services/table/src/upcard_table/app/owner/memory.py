@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from rules_core.log.content import parse_content
 from rules_core.round import commands as c
 from rules_core.round.decide.betting import bets_to_repeat
-from upcard_table.app.ports import Hints, StoredStream, TableLog
+from upcard_table.app.ports import Hints, TableLog
 from upcard_table.app.rounds.live import LiveRound, load_round
-from upcard_table.domain.codec import event_of
 from upcard_table.domain.events import TableEvent
 from upcard_table.domain.evolve import evolve
 from upcard_table.domain.state import NEW_TABLE, NO_ROUND, LastRound, TableState
@@ -70,7 +68,7 @@ class Memory:
 async def load_memory(log: TableLog, table: str, hints: Hints) -> Memory:
     """What the log says of a table. Raises RoundUnreadable, PayloadError, what the log raises."""
     memory = Memory(table)
-    _fold_table(memory, await log.load(memory.stream))
+    memory.state, memory.position = await log.load_table(table)
     memory.last_number = hints.last_round
     memory.floor_round = hints.floor_round
     wanted = {number for number in (hints.last_round, *hints.unfinished) if number}
@@ -89,9 +87,3 @@ async def load_into(log: TableLog, memory: Memory, number: int) -> LiveRound | N
     if found is not None:
         memory.rounds[number] = found
     return found
-
-
-def _fold_table(memory: Memory, stored: StoredStream) -> None:
-    for content in stored.contents:
-        one = parse_content(content)
-        memory.record(event_of(one.type, one.version, one.payload))

@@ -50,6 +50,8 @@ class _Owned:
     owner: TableOwner
     task: asyncio.Task[None]
     good_until_s: float
+    was_idle: bool = False
+    """Whether it was closed, and nobody asked for it, a round ago."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ class OwnedTables:
     async def _round(self) -> None:
         await self._keep()
         self._drop_lost()
+        self._let_go()
         room = self._settings.tables_max - len(self._owned)
         standing = await self._leases.standing(max(room, 1))
         share = math.ceil(standing.open / max(1, len(standing.owned)))
@@ -268,6 +271,14 @@ class OwnedTables:
                 owned.task.cancel()
                 self._owned.pop(owned.lease.table, None)
 
+    def _let_go(self) -> None:
+        """Let go of tables that are not open and that nobody asks for: a call for one takes it again."""
+        for owned in list(self._owned.values()):
+            idle = owned.owner.idle and owned.owner.closed
+            if idle and owned.was_idle:
+                self._release_later(owned)
+            owned.was_idle = idle
+
     def _make_room(self, standing: Standing, share: int) -> None:
         """Let idle tables go to instances that have fewer than their share."""
         short = sum(
@@ -283,6 +294,8 @@ class OwnedTables:
 
     def _release_later(self, owned: _Owned) -> None:
         table = owned.lease.table
+        if table in self._taking:
+            return
 
         async def release() -> None:
             owned.owner.stop()

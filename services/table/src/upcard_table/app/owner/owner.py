@@ -105,6 +105,13 @@ class TableOwner:
         """Whether no round runs and nobody waits."""
         return self.serving and not self._works and not self._deciding.memory.last_round().running
 
+    @property
+    def closed(self) -> bool:
+        """Whether its table is not open, and no correction of its rounds is being carried out."""
+        memory = self._deciding.memory
+        rounds = memory.rounds.values()
+        return not memory.state.open and all(live.state.step in {"settled", "cancelled"} for live in rounds)
+
     def admit(self, call: TableCall) -> OpenCall:
         """Queue a call; its arrival is now. Raises NotOwner, Overloaded."""
         if self._stopping:

@@ -36,6 +36,8 @@ class Preparing:
         self._settings = settings
         self._prepared = prepared
         self._tasks: set[asyncio.Task[None]] = set()
+        self._loading: dict[int, list[Item]] = {}
+        """Who waits for a round that is being loaded: what a second load brings could be older."""
 
     def stop(self) -> None:
         """Prepare nothing more."""
@@ -46,8 +48,13 @@ class Preparing:
         """Begin with what was found to need it."""
         deciding = self._deciding
         to_load, deciding.to_load = deciding.to_load, []
-        for number in {item.number for item in to_load}:
-            self._start(self._load(number, [item for item in to_load if item.number == number]))
+        for item in to_load:
+            waiting = self._loading.get(item.number)
+            if waiting is not None:
+                waiting.append(item)
+                continue
+            self._loading[item.number] = [item]
+            self._start(self._load_for_all(item.number))
         to_fence, deciding.to_fence = deciding.to_fence, []
         for item in to_fence:
             self._start(self._fence_pools(item))
@@ -56,6 +63,12 @@ class Preparing:
         task = asyncio.create_task(work, name=f"table {self._deciding.memory.table}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _load_for_all(self, number: int) -> None:
+        try:
+            await self._load(number, self._loading[number])
+        finally:
+            del self._loading[number]
 
     async def _load(self, number: int, items: Sequence[Item]) -> None:
         memory = self._deciding.memory

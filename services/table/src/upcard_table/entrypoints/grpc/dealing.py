@@ -56,21 +56,21 @@ class DealingCalls:
     ) -> pb.LayCardByHandResponse:
         """Lay the next card in manual mode."""
         command = c.ScanCard(request.scan_id, optional_card(request.card), None, "manual", who_acts())
-        return await self._change(request, context, command, pb.LayCardByHandResponse)
+        return await self._change(request, context, command, pb.LayCardByHandResponse, by_hand=True)
 
     async def CorrectCardByHand(  # noqa: N802 - the name of the call
         self, request: pb.CorrectCardByHandRequest, context: Context
     ) -> pb.CorrectCardByHandResponse:
         """Name a misread card that was laid by hand."""
         command = c.RescanCard(request.scan_id, request.place, card(request.card), None, "manual", who_acts())
-        return await self._change(request, context, command, pb.CorrectCardByHandResponse)
+        return await self._change(request, context, command, pb.CorrectCardByHandResponse, by_hand=True)
 
     async def BurnCardByHand(  # noqa: N802 - the name of the call
         self, request: pb.BurnCardByHandRequest, context: Context
     ) -> pb.BurnCardByHandResponse:
         """Put a card aside in manual mode."""
         command = c.BurnCard(request.scan_id, optional_card(request.card), who_acts())
-        return await self._change(request, context, command, pb.BurnCardByHandResponse)
+        return await self._change(request, context, command, pb.BurnCardByHandResponse, by_hand=True)
 
     async def ExtendWindow(  # noqa: N802 - the name of the call
         self, request: pb.ExtendWindowRequest, context: Context
@@ -88,12 +88,15 @@ class DealingCalls:
         command = c.CancelRound(request.reason, who_acts(), named_cards(request.manual_cards))
         return await self._change(request, context, command, pb.CancelRoundResponse)
 
-    async def _change(self, request: Batch, context: Context, command: c.Command, kind: type[R]) -> R:
+    async def _change(
+        self, request: Batch, context: Context, command: c.Command, kind: type[R], *, by_hand: bool = False
+    ) -> R:
         def encode(results: Sequence[Result]) -> R:
             return kind(**round_changed(results))
 
-        work = RoundWork(command, by(), number_of(request.round))
-        return await ask_table(self._desk, request, context, [work], kind, encode)
+        work = RoundWork(command, by(), number_of(request.round), by_hand)
+        # Some name cards, and one that is refused may lie face down.
+        return await ask_table(self._desk, request, context, [work], kind, encode, secret=True)
 
 
 def card(text: str) -> Card:
