@@ -11,7 +11,7 @@ import asyncpg
 import grpc.aio
 import pytest
 
-from tests.bonus.edges.client import TIMEOUT_S, Client, fresh, later
+from tests.bonus.edges.client import Client, fresh, later
 from tests.end_to_end.bonus.processes import record, rounds, serving
 from tests.end_to_end.bonus.reference import expected, outcome_of
 from tests.end_to_end.bonus.test_process import followed
@@ -21,6 +21,8 @@ from upcard_bonus.entrypoints import faults
 
 CALLS: Final = ("bonus.call.before_commit", "bonus.call.committed")
 UPKEEP: Final = ("bonus.upkeep.before_commit", "bonus.upkeep.committed")
+DEATH_S: Final = 90.0
+"""A member of a group that was killed is waited for by the broker before its partitions are given away."""
 FOLLOWING: Final = ("follow.before_commit", "follow.committed")
 
 
@@ -46,7 +48,7 @@ async def test_a_call_that_is_cut_off_has_one_effect(
             kill_at.write_text(point)
             with pytest.raises(grpc.aio.AioRpcError):
                 await again[number % len(again)](client)
-            assert await in_thread(partial(bonus.process.wait, TIMEOUT_S)) == -9, point
+            assert await in_thread(partial(bonus.process.wait, DEATH_S)) == -9, point
     connection = await asyncpg.connect(database)
     try:
         rows = await connection.fetch(
@@ -69,9 +71,10 @@ async def test_what_lapses_while_it_is_killed_lapses_once(
     for number, point in enumerate(UPKEEP):
         kill_at.write_text("")
         async with serving(settings, kill_at=kill_at) as (bonus, client):
+            # Granted before it is to be killed: the one before it may lapse at any moment.
+            await client.grant(f"f{number}", expires_at=later(seconds=2.0))
             kill_at.write_text(point)
-            await client.grant(f"f{number}", expires_at=later(seconds=0.5))
-            assert await in_thread(partial(bonus.process.wait, TIMEOUT_S)) == -9, point
+            assert await in_thread(partial(bonus.process.wait, DEATH_S)) == -9, point
     async with serving(settings):
         connection = await asyncpg.connect(database)
         try:
@@ -109,7 +112,7 @@ async def test_rounds_that_are_followed_while_it_is_killed_have_one_effect(
             kill_at.write_text(point)
             await record(table_dsn, [played[number]])
             done += len(played[number])
-            assert await in_thread(partial(bonus.process.wait, TIMEOUT_S)) == -9, point
+            assert await in_thread(partial(bonus.process.wait, DEATH_S)) == -9, point
             kill_at.write_text("")
     async with serving(settings):
         await followed(database, done)

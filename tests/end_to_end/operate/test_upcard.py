@@ -79,12 +79,14 @@ def test_a_round_is_shown_replayed_and_explained(played: Played) -> None:
         assert len(timeline) == one.events, "operations see every event"
         replayed = played.upcard("round", "replay", name)
         assert (replayed.returncode, replayed.stdout[:7]) == (0, "AGREED:")
-        explained = played.upcard("round", "explain", name).stdout
         player = next(iter(one.settled))
-        assert f"player {player}" in explained
-        alone = played.upcard("round", "explain", name, "--player", player).stdout
-        assert f"player {player}" in alone
-        assert len(alone) <= len(explained)
+        explained = played.upcard("round", "explain", name)
+        assert (explained.returncode, explained.stderr) == (0, "")
+        assert f"player {player}" in explained.stdout
+        alone = played.upcard("round", "explain", name, "--player", player)
+        assert (alone.returncode, alone.stderr) == (0, "")
+        assert f"player {player}" in alone.stdout
+        assert len(alone.stdout) <= len(explained.stdout)
 
 
 def test_a_bundle_is_checked_by_anybody(played: Played, tmp_path: Path) -> None:

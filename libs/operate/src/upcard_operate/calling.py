@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import getpass
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from typing import Final, TypeVar
 
+import grpc.aio
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 
-from servicekit.grpc import Actor, ActorKind, ClientChannel, acting_as, open_channel
+from servicekit.grpc import Actor, ActorKind, ClientChannel, acting_as, failure_of, open_channel
 from servicekit.grpc.signing import signer_from_pem
 from upcard_operate.options import address_of
 from upcard_operate.output import CommandFailed, Misused
@@ -26,6 +28,7 @@ KEY_ID: Final = "UPCARD_SIGNING_KEY_ID"
 STAFF: Final = "UPCARD_STAFF"
 ROLES: Final = frozenset({"admin", "auditor", "operations", "support"})
 CALL_S: Final = 20.0
+_PAUSES_S: Final = (0.3, 1.0, 3.0)
 
 
 @contextlib.asynccontextmanager
@@ -59,6 +62,21 @@ def granted(answer: M) -> M:
         refusal = answer.refusal  # type: ignore[attr-defined]  # as just seen
         raise CommandFailed(f"Refused, {refusal.reason}: {refusal.message}")
     return answer
+
+
+async def all_of(begin: Callable[[], AsyncIterable[M]]) -> list[M]:
+    """All that a stream of answers brings; begun anew, a few times, when the service says that it may pass.
+
+    (Calls with one answer are repeated by the channel itself.) Raises grpc.aio.AioRpcError.
+    """
+    for pause_s in _PAUSES_S:
+        try:
+            return [one async for one in begin()]
+        except grpc.aio.AioRpcError as error:
+            if not failure_of(error).may_pass:
+                raise
+        await asyncio.sleep(pause_s)
+    return [one async for one in begin()]
 
 
 def _decoded(text: str | None) -> str | None:

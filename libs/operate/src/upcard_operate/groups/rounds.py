@@ -12,7 +12,7 @@ import typer
 from rules_core.log.verify import verify_bundle
 from upcard.history.v1 import history_pb2
 from upcard.history.v1.history_pb2_grpc import HistoryServiceStub
-from upcard_operate.calling import CALL_S, called, granted
+from upcard_operate.calling import CALL_S, all_of, called, granted
 from upcard_operate.explaining import explained
 from upcard_operate.options import AsJson
 from upcard_operate.output import CommandFailed, Output
@@ -52,13 +52,9 @@ def show(round_name: Round, as_json: AsJson = False) -> None:
                     ],
                 }
             )
-            entries = [
-                entry
-                async for page in history.GetTimeline(
-                    history_pb2.GetTimelineRequest(round=round_name), timeout=CALL_S
-                )
-                for entry in page.entries
-            ]
+            request = history_pb2.GetTimelineRequest(round=round_name)
+            pages = await all_of(lambda: history.GetTimeline(request, timeout=CALL_S))
+        entries = [entry for page in pages for entry in page.entries]
         rows = [
             {
                 "position": entry.position,
@@ -141,8 +137,9 @@ def bundle(
 async def _bundle(round_name: str, player: str = "") -> bytes:
     async with called("history", HISTORY) as channel:
         request = history_pb2.GetBundleRequest(round=round_name, player=player)
-        stream = HistoryServiceStub(channel).GetBundle(request, timeout=CALL_S)
-        parts = [granted(part).data async for part in stream]
+        history = HistoryServiceStub(channel)
+        pages = await all_of(lambda: history.GetBundle(request, timeout=CALL_S))
+    parts = [granted(page).data for page in pages]
     if not parts:
         raise CommandFailed(f"The history service has sent nothing of {round_name}.")
     return b"".join(parts)
