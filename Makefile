@@ -98,7 +98,7 @@ services: $(VENV)/installed ## What each service does on real servers, with the 
 
 .PHONY: end-to-end
 end-to-end: $(VENV)/installed ## The services as processes, over gRPC and Kafka: rounds, money, kills (LANE=native too)
-	$(PYTEST) -n 2 --dist=loadfile tests/end_to_end $(ARGS)
+	$(PYTEST) -n 1 tests/end_to_end $(ARGS)
 
 .PHONY: native
 native: $(VENV)/installed ## What has to hold on every lane, on Apache Kafka; needs Java and Maven
