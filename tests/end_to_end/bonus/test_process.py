@@ -76,7 +76,7 @@ async def test_rounds_come_to_what_they_should(
             "upcard_bonus_hits_total",
             "upcard_bonus_waiting_rounds",
             "upcard_bonus_fences",
-            "upcard_bonus_relay_lag_events",
+            "upcard_relay_lag_events",
             "upcard_consumer_lag_events",
             "upcard_grpc_server_calls_total",
         ):

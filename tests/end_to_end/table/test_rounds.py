@@ -167,7 +167,7 @@ async def test_it_is_ready_and_shows_metrics(casino: Casino) -> None:
         "upcard_table_waiting_for_floor",
         "upcard_table_owned_tables",
         "upcard_table_hold_answer_seconds",
-        "upcard_table_relay_lag_events",
+        "upcard_relay_lag_events",
         "upcard_table_watchers",
         "upcard_grpc_server_calls_total",
     ):

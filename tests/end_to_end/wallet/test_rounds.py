@@ -218,7 +218,7 @@ async def test_the_wallets_own_log_is_published_and_served(casino: Casino) -> No
     stream = f"account-{client.account}"
 
     async def published() -> object:
-        return await in_thread(lambda: casino.wallet.metric("upcard_wallet_events_published_total")) >= 2
+        return await in_thread(lambda: casino.wallet.metric("upcard_relay_published_events_total")) >= 2
 
     await until(published)
     channel = open_channel(casino.wallet.address, audience="wallet", services=[FEED])

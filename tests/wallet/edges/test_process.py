@@ -42,7 +42,7 @@ def test_it_says_that_it_is_ready_and_shows_metrics(wallet: WalletProcess) -> No
         "upcard_wallet_difference_alarms",
         "upcard_wallet_oldest_open_hold_seconds",
         "upcard_wallet_partner_calls_parked_total",
-        "upcard_wallet_relay_lag_events",
+        "upcard_relay_lag_events",
         "upcard_consumer_lag_events",
         "upcard_follower_streams_parked_total",
         "upcard_grpc_server_calls_total",

@@ -45,7 +45,7 @@ async def test_what_queues_meanwhile_goes_together_and_in_its_order() -> None:
     await asyncio.sleep(0)
     others = [asked(lane, f"b{number}") for number in range(1, 6)]
     slow.may_end.set()
-    assert await asyncio.gather(first, *others) == [HELD] * 6
+    assert [*await asyncio.gather(first, *others)] == [HELD] * 6
     assert slow.batches == [["b0"], ["b1", "b2", "b3", "b4", "b5"]]
     slow.batches.clear()
     assert await asked(lane, "b6") == HELD, "it begins again after a pause"
@@ -59,7 +59,7 @@ async def test_a_command_whose_caller_has_gone_is_never_begun() -> None:
     gone, stays = asked(lane, "b1"), asked(lane, "b2")
     gone.cancel()
     slow.may_end.set()
-    assert await asyncio.gather(first, stays) == [HELD, HELD]
+    assert [*await asyncio.gather(first, stays)] == [HELD, HELD]
     assert slow.batches == [["b0"], ["b2"]]
 
 
@@ -85,7 +85,7 @@ async def test_a_full_queue_answers_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     waits, refused = asked(lane, "b1"), asked(lane, "b2")
     assert await refused == UNKNOWN
     slow.may_end.set()
-    assert await asyncio.gather(first, waits) == [HELD, HELD]
+    assert [*await asyncio.gather(first, waits)] == [HELD, HELD]
     assert ["b2"] not in slow.batches
 
 

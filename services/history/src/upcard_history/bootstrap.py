@@ -9,17 +9,13 @@ from typing import Final
 from eventstore.following import OWN, Applier
 from eventstore.postgres import Pool, PostgresEventStore
 from eventstore.projections import projection_status, run_projection
-from messaging.consumer import Consumer, ConsumerSettings
-from messaging.consumer.metrics import ConsumerMetrics, Measured
-from messaging.consumer.tracing import traced
-from messaging.dead_letters.sender import DeadLetterSender
-from messaging.feed import FEED, GrpcFeed, LogFeed, PostgresEnds, exposed_feed
+from messaging.consumer import Consumer
+from messaging.feed import LogFeed, PostgresEnds, exposed_feed
 from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
-from messaging.topics import topic_of
+from messaging.service import Followed, Following
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
-from servicekit.grpc import for_services, open_channel, start_grpc
-from servicekit.health import below
+from servicekit.grpc import for_services, start_grpc
 from servicekit.lifecycle import Service
 from upcard_history.adapters.metrics import ReplayMetrics
 from upcard_history.adapters.postgres.remembering import RememberingHistory
@@ -110,52 +106,13 @@ async def _start_sources(
     addresses = {"table": settings.table_address, "wallet": settings.wallet_address}
     if settings.bonus_address is not None:
         addresses["bonus"] = settings.bonus_address
-    metrics = ConsumerMetrics()
+    following = Following(service, settings, pool, store, NAME)
     return tuple(
-        [await _follow(service, pool, store, metrics, source, at) for source, at in addresses.items()]
+        [
+            _Source(source, await following.start(Followed(source, address, mirror_handler(source))))
+            for source, address in addresses.items()
+        ]
     )
-
-
-async def _follow(
-    service: Service[HistorySettings],
-    pool: Pool,
-    store: PostgresEventStore,
-    metrics: ConsumerMetrics,
-    source: str,
-    address: str,
-) -> _Source:
-    """Consume another service's events: from Kafka, and over its feed what Kafka does not bring."""
-    settings = service.settings
-    kafka = settings.kafka(service.instance)
-    topic = settings.named(topic_of(source))
-    channel = await service.start(
-        f"feed of {source}",
-        open_channel(address, audience=source, services=[FEED], settings=settings.calls),
-    )
-    measured = Measured(metrics, NAME, source)
-    handler = traced(mirror_handler(source))
-    consumer = Consumer(
-        Applier(pool, NAME, source, handler, store=store, observer=FollowerMetrics()),
-        GrpcFeed(channel, source),
-        kafka,
-        topic=topic,
-        group=settings.named(f"{NAME}-{source}"),
-        topic_settings=settings.topics(),
-        settings=ConsumerSettings(fetch_max_wait_ms=settings.kafka_fetch_wait_ms),
-        observer=measured,
-        dead_letters=DeadLetterSender(pool, kafka, NAME, source, topic=topic),
-    )
-    measured.watch(consumer)
-    await service.run(f"consumer of {source}", consumer.run, stop_within_s=20.0)
-    service.readiness.add(
-        below(
-            f"consumer of {source}",
-            lambda: consumer.status.lag or 0,
-            settings.consumer_lag_max_events,
-            what="events behind",
-        )
-    )
-    return _Source(source, consumer)
 
 
 async def _standing(pool: Pool, sources: tuple[_Source, ...]) -> Standing:

@@ -13,8 +13,7 @@ from eventstore.projections import run_projection
 from messaging.feed import LogFeed, PostgresEnds, exposed_feed
 from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
-from messaging.relay import Relay, RelaySettings
-from messaging.topics import topic_of
+from messaging.service import start_relay
 from servicekit.answering import Answering
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
 from servicekit.grpc import for_services, open_channel, start_grpc
@@ -23,7 +22,7 @@ from upcard.bonus.v1.bonus_pb2_grpc import BonusServiceStub
 from upcard.wallet.v1.wallet_pb2_grpc import WalletServiceStub
 from upcard_table.adapters.bonus.fence import BONUS, BonusFence, NoBonus
 from upcard_table.adapters.leases import TableLeases
-from upcard_table.adapters.metrics import OwnerMetrics, RelayMetrics
+from upcard_table.adapters.metrics import OwnerMetrics
 from upcard_table.adapters.postgres.log import PostgresTableLog
 from upcard_table.adapters.postgres.resettlements import PostgresProposals
 from upcard_table.adapters.wallet.funds import WALLET, WalletFunds
@@ -71,7 +70,7 @@ async def main(service: Service[TableSettings]) -> None:
     funds = await _start_funds(service)
     world = await _make_world(service, pool, store, funds)
     hubs = await _start_views(service, pool, store)
-    await _start_relay(service, pool)
+    await start_relay(service, settings, pool, NAME)
     peers = await service.start("peers", Peers(settings.calls))
     router = Router(peers)
     desk = Desk(router, Answering(NAME, pool, store.announce), settings.scan_key.get_secret_value().encode())
@@ -139,20 +138,6 @@ async def _start_views(service: Service[TableSettings], pool: Pool, store: Postg
     await service.run("list of tables", list_tables)
     await service.run("watching", hubs.run)
     return hubs
-
-
-async def _start_relay(service: Service[TableSettings], pool: Pool) -> None:
-    settings = service.settings
-    relay = Relay(
-        pool,
-        settings.kafka(service.instance),
-        NAME,
-        topic=settings.named(topic_of(NAME)),
-        settings=RelaySettings(topics=settings.topics()),
-        observer=RelayMetrics(),
-        holder=service.instance,
-    )
-    await service.run("relay", relay.run, stop_within_s=12.0)
 
 
 async def _start_tables(

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Final
 
 from eventstore import EventFilter
-from eventstore.following import OWN, Applier, Handler
+from eventstore.following import OWN, Applier
 from eventstore.postgres import Pool, PostgresEventStore
-from messaging.consumer import Consumer, ConsumerSettings
-from messaging.consumer.metrics import ConsumerMetrics, Measured
-from messaging.consumer.tracing import traced
-from messaging.dead_letters.sender import DeadLetterSender
-from messaging.feed import FEED, GrpcFeed, LogFeed, PostgresEnds, exposed_feed
+from messaging.feed import LogFeed, PostgresEnds, exposed_feed
 from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
-from messaging.relay import Relay, RelaySettings
-from messaging.topics import topic_of
+from messaging.service import Followed, Following, start_relay
 from servicekit.answering import Answering
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
 from servicekit.grpc import for_services, open_channel, start_grpc
-from servicekit.health import below
 from servicekit.lifecycle import Service
 from upcard_wallet.adapters.internal_purse import InternalPurse
-from upcard_wallet.adapters.metrics import PartnerMetrics, RelayMetrics, WalletMetrics
+from upcard_wallet.adapters.metrics import PartnerMetrics, WalletMetrics
 from upcard_wallet.adapters.postgres import PostgresLedger
 from upcard_wallet.adapters.postgres.adjustments import AdjustmentTables
 from upcard_wallet.adapters.postgres.old_holds import QuestionTables
@@ -80,10 +73,10 @@ async def main(service: Service[WalletSettings]) -> None:
     await service.run("partners", SeamlessWork(seamless).run, stop_within_s=15.0)
     await _start_upkeep(service, wallet, pool, store)
     await _start_old_holds(service, wallet, pool, store)
-    await _start_relay(service, pool)
-    metrics = ConsumerMetrics()
-    for source, address, handler, wanted in _sources(settings, wallet):
-        await _follow(service, pool, store, metrics, source, address, traced(handler), wanted)
+    await start_relay(service, settings, pool, NAME)
+    following = Following(service, settings, pool, store, NAME)
+    for followed in _followed(settings, wallet):
+        await following.start(followed)
     desk = Desk(
         wallet,
         AdjustmentTables(),
@@ -159,79 +152,9 @@ async def _start_old_holds(
     await service.run("old holds", old.run, stop_within_s=10.0)
 
 
-async def _start_relay(service: Service[WalletSettings], pool: Pool) -> None:
-    settings = service.settings
-    relay = Relay(
-        pool,
-        settings.kafka(service.instance),
-        NAME,
-        topic=settings.named(topic_of(NAME)),
-        settings=RelaySettings(topics=settings.topics()),
-        observer=RelayMetrics(),
-        holder=service.instance,
-    )
-    await service.run("relay", relay.run, stop_within_s=12.0)
-
-
-def _sources(settings: WalletSettings, wallet: Wallet) -> list[tuple[str, str, Handler, EventFilter]]:
-    """Whose events are followed: name, address, what they do, which of them."""
-    found = [("table", settings.table_address, table_handler(wallet), TABLE_EVENTS)]
+def _followed(settings: WalletSettings, wallet: Wallet) -> list[Followed]:
+    """Whose events are followed, and what they do."""
+    found = [Followed("table", settings.table_address, table_handler(wallet), TABLE_EVENTS)]
     if settings.bonus_address is not None:
-        found.append(("bonus", settings.bonus_address, bonus_handler(wallet), BONUS_EVENTS))
+        found.append(Followed("bonus", settings.bonus_address, bonus_handler(wallet), BONUS_EVENTS))
     return found
-
-
-async def _follow(  # noqa: PLR0913, PLR0917 - put together in one place only
-    service: Service[WalletSettings],
-    pool: Pool,
-    store: PostgresEventStore,
-    metrics: ConsumerMetrics,
-    source: str,
-    address: str,
-    handler: Handler,
-    wanted: EventFilter,
-) -> None:
-    """Consume another service's events: from Kafka, and over its feed what Kafka does not bring."""
-    settings = service.settings
-    kafka = settings.kafka(service.instance)
-    topic = settings.named(topic_of(source))
-    channel = await service.start(
-        f"feed of {source}",
-        open_channel(address, audience=source, services=[FEED], settings=settings.calls),
-    )
-    measured = Measured(metrics, NAME, source)
-    consumer = Consumer(
-        Applier(pool, NAME, source, handler, store=store, observer=FollowerMetrics()),
-        GrpcFeed(channel, source),
-        kafka,
-        topic=topic,
-        group=settings.named(f"{NAME}-{source}"),
-        wanted=wanted,
-        topic_settings=settings.topics(),
-        settings=ConsumerSettings(fetch_max_wait_ms=settings.kafka_fetch_wait_ms),
-        observer=measured,
-        dead_letters=DeadLetterSender(pool, kafka, NAME, source, topic=topic),
-    )
-    measured.watch(consumer)
-
-    async def run(ending: asyncio.Event) -> None:
-        running = asyncio.create_task(consumer.run())
-        stopping = asyncio.create_task(ending.wait())
-        try:
-            await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
-            consumer.stop()
-            await running
-        finally:
-            for task in (running, stopping):
-                task.cancel()
-            await asyncio.gather(running, stopping, return_exceptions=True)
-
-    await service.run(f"consumer of {source}", run, stop_within_s=20.0)
-    service.readiness.add(
-        below(
-            f"consumer of {source}",
-            lambda: consumer.status.lag or 0,
-            settings.consumer_lag_max_events,
-            what="events behind",
-        )
-    )

@@ -6,7 +6,6 @@ from typing import Final
 
 import structlog
 
-from messaging.relay import SilentRelay
 from servicekit.metrics import counter, gauge
 
 _log = structlog.get_logger("upcard_bonus")
@@ -31,10 +30,6 @@ _misused = counter(
     "upcard_bonus_misused_free_bets_total", "Free bets that paid what they may not pay; alarm on any"
 )
 
-_relayed = counter("upcard_bonus_events_published_total", "Events that the broker has acknowledged")
-_relay_lag = gauge("upcard_bonus_relay_lag_events", "Events that are still to be published")
-_relay_active = gauge("upcard_bonus_relay_active_ratio", "1 while this instance publishes, else 0")
-_relay_failures = counter("upcard_bonus_relay_failures_total", "Failures of publishing that pass", ("what",))
 
 fences: Final = gauge("upcard_bonus_fences", "Fences of pools that stand")
 waiting_rounds: Final = gauge("upcard_bonus_waiting_rounds", "Settled rounds that wait for a fenced pool")
@@ -81,39 +76,3 @@ class BonusMetrics:
         """See `Watcher`."""
         _misused.inc()
         _log.error("a free bet paid what it may not pay", about=about)
-
-
-class RelayMetrics(SilentRelay):
-    """A `RelayObserver`."""
-
-    def active(self, token: int) -> None:
-        """See `RelayObserver`."""
-        _relay_active.set(1)
-        _log.info("this instance publishes", token=token)
-
-    def passive(self, reason: str) -> None:
-        """See `RelayObserver`."""
-        _relay_active.set(0)
-        _log.info("this instance publishes no longer", why=reason)
-
-    def acknowledged(self, shard: int, events: int, through: int) -> None:  # noqa: ARG002 - as the port has it
-        """See `RelayObserver`."""
-        _relayed.inc(events)
-
-    def lag(self, events: int) -> None:
-        """See `RelayObserver`."""
-        _relay_lag.set(events)
-
-    def shard_failed(self, shard: int, error: Exception, pause_s: float) -> None:
-        """See `RelayObserver`."""
-        _relay_failures.labels("shard").inc()
-        _log.warning("a shard cannot be published", shard=shard, why=type(error).__name__, pause_s=pause_s)
-
-    def connection_failed(self, error: Exception, pause_s: float) -> None:
-        """See `RelayObserver`."""
-        _relay_failures.labels("connection").inc()
-        _log.warning("publishing failed", why=type(error).__name__, pause_s=pause_s)
-
-    def topic_differs(self, what: str) -> None:
-        """See `RelayObserver`."""
-        _log.warning("the topic is not as it should be", what=what)

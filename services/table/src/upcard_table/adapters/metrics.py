@@ -6,7 +6,6 @@ from typing import Final
 
 import structlog
 
-from messaging.relay import SilentRelay
 from servicekit.metrics import counter, gauge, histogram
 
 _log = structlog.get_logger("upcard_table")
@@ -25,12 +24,6 @@ _floor: Final = gauge(
     "upcard_table_waiting_for_floor", "Tables whose round waits for the floor; alarm on any"
 )
 
-_relayed: Final = counter("upcard_table_events_published_total", "Events that the broker has acknowledged")
-_relay_lag: Final = gauge("upcard_table_relay_lag_events", "Events that are still to be published")
-_relay_active: Final = gauge("upcard_table_relay_active_ratio", "1 while this instance publishes, else 0")
-_relay_failures: Final = counter(
-    "upcard_table_relay_failures_total", "Failures of publishing that pass", ("what",)
-)
 
 owned_tables: Final = gauge("upcard_table_owned_tables", "Tables that this instance owns")
 waiting_works: Final = gauge("upcard_table_waiting_works", "Works that have no result yet")
@@ -79,39 +72,3 @@ class OwnerMetrics:
             _log.error("a round waits for the floor: extend its window, or cancel it", table=table)
         (self._waiting.add if waits else self._waiting.discard)(table)
         _floor.set(len(self._waiting))
-
-
-class RelayMetrics(SilentRelay):
-    """A `RelayObserver`."""
-
-    def active(self, token: int) -> None:
-        """See `RelayObserver`."""
-        _relay_active.set(1)
-        _log.info("this instance publishes", token=token)
-
-    def passive(self, reason: str) -> None:
-        """See `RelayObserver`."""
-        _relay_active.set(0)
-        _log.info("this instance publishes no longer", why=reason)
-
-    def acknowledged(self, shard: int, events: int, through: int) -> None:  # noqa: ARG002 - as the port has it
-        """See `RelayObserver`."""
-        _relayed.inc(events)
-
-    def lag(self, events: int) -> None:
-        """See `RelayObserver`."""
-        _relay_lag.set(events)
-
-    def shard_failed(self, shard: int, error: Exception, pause_s: float) -> None:
-        """See `RelayObserver`."""
-        _relay_failures.labels("shard").inc()
-        _log.warning("a shard cannot be published", shard=shard, why=type(error).__name__, pause_s=pause_s)
-
-    def connection_failed(self, error: Exception, pause_s: float) -> None:
-        """See `RelayObserver`."""
-        _relay_failures.labels("connection").inc()
-        _log.warning("publishing failed", why=type(error).__name__, pause_s=pause_s)
-
-    def topic_differs(self, what: str) -> None:
-        """See `RelayObserver`."""
-        _log.warning("the topic is not as it should be", what=what)

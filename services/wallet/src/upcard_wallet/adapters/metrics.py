@@ -7,7 +7,6 @@ from uuid import UUID
 
 import structlog
 
-from messaging.relay import SilentRelay
 from servicekit.metrics import counter, gauge, histogram
 from upcard_wallet.adapters.seamless.observer import Silent
 from upcard_wallet.adapters.seamless.partner import CallKind, Verdict
@@ -43,10 +42,6 @@ _abandoned = counter(
 )
 _failures = counter("upcard_wallet_partner_work_failures_total", "Failures that pass", ("where",))
 
-_relayed = counter("upcard_wallet_events_published_total", "Events that the broker has acknowledged")
-_relay_lag = gauge("upcard_wallet_relay_lag_events", "Events that are still to be published")
-_relay_active = gauge("upcard_wallet_relay_active_ratio", "1 while this instance publishes, else 0")
-_relay_failures = counter("upcard_wallet_relay_failures_total", "Failures of publishing that pass", ("what",))
 
 waiting_lanes: Final = gauge(
     "upcard_wallet_partner_lanes", "Players in rounds with calls to their partner", ("operator", "state")
@@ -122,39 +117,3 @@ class PartnerMetrics(Silent):
         """See `SeamlessObserver`."""
         _failures.labels(where).inc()
         _log.warning("work with partners failed", where=where, why=type(error).__name__, pause_s=pause_s)
-
-
-class RelayMetrics(SilentRelay):
-    """A `RelayObserver`."""
-
-    def active(self, token: int) -> None:
-        """See `RelayObserver`."""
-        _relay_active.set(1)
-        _log.info("this instance publishes", token=token)
-
-    def passive(self, reason: str) -> None:
-        """See `RelayObserver`."""
-        _relay_active.set(0)
-        _log.info("this instance publishes no longer", why=reason)
-
-    def acknowledged(self, shard: int, events: int, through: int) -> None:  # noqa: ARG002 - as the port has it
-        """See `RelayObserver`."""
-        _relayed.inc(events)
-
-    def lag(self, events: int) -> None:
-        """See `RelayObserver`."""
-        _relay_lag.set(events)
-
-    def shard_failed(self, shard: int, error: Exception, pause_s: float) -> None:
-        """See `RelayObserver`."""
-        _relay_failures.labels("shard").inc()
-        _log.warning("a shard cannot be published", shard=shard, why=type(error).__name__, pause_s=pause_s)
-
-    def connection_failed(self, error: Exception, pause_s: float) -> None:
-        """See `RelayObserver`."""
-        _relay_failures.labels("connection").inc()
-        _log.warning("publishing failed", why=type(error).__name__, pause_s=pause_s)
-
-    def topic_differs(self, what: str) -> None:
-        """See `RelayObserver`."""
-        _log.warning("the topic is not as it should be", what=what)
