@@ -100,7 +100,7 @@ def bets(*amounts: int, who: str = "", request_id: str = "r1") -> table_pb2.Plac
         )
         for number, amount in enumerate(amounts)
     ]
-    return table_pb2.PlaceBetsRequest(request_id=request_id, table="t1", items=items)
+    return table_pb2.PlaceBetsRequest(request_id=request_id, table="t1", round=1, items=items)
 
 
 def works(instance: Instance) -> list[RoundWork]:
@@ -170,6 +170,8 @@ async def test_a_platforms_items_name_their_players(instance: Instance) -> None:
         table_pb2.PlaceBetsRequest(request_id="r", table="no table", items=bets(5).items),
         table_pb2.PlaceBetsRequest(request_id="", table="t1", items=bets(5).items),
         table_pb2.PlaceBetsRequest(request_id="r", table="t1", round=-1, items=bets(5).items),
+        # Repeated after a crash, two items could reach the next round as well.
+        table_pb2.PlaceBetsRequest(request_id="r", table="t1", items=bets(5, 6).items),
         table_pb2.PlaceBetsRequest(
             request_id="r", table="t1", items=[table_pb2.PlaceBetsItem(currency="EUR", placements=[])]
         ),

@@ -1436,7 +1436,7 @@ class PlaceBetsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlaceBetsItem]:
         """1 to 1,000. None fails another."""
@@ -1526,7 +1526,7 @@ class WithdrawBetsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___WithdrawBetsItem]:
         """1 to 1,000. None fails another."""
@@ -1608,7 +1608,7 @@ class UndoBetsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___UndoBetsItem]:
         """1 to 1,000. None fails another."""
@@ -1694,7 +1694,7 @@ class DoubleBetsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___DoubleBetsItem]:
         """1 to 1,000. None fails another."""
@@ -1784,7 +1784,7 @@ class RebetBetsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___RebetBetsItem]:
         """1 to 1,000. None fails another."""
@@ -1866,7 +1866,7 @@ class ClearBetsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClearBetsItem]:
         """1 to 1,000. None fails another."""
@@ -2310,7 +2310,7 @@ class ChooseOptionsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChooseOptionsItem]:
         """1 to 1,000. None fails another."""
@@ -2408,7 +2408,7 @@ class ChooseFinalOptionsRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChooseFinalOptionsItem]:
         """1 to 1,000. None fails another."""
@@ -2502,7 +2502,7 @@ class DecidePurchasesRequest(_message.Message):
     table: _builtins.str
     """The table's id."""
     round: _builtins.int
-    """The round's number; 0: the one that runs."""
+    """The round's number; 0: the one that runs, for a single item."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___DecidePurchasesItem]:
         """1 to 1,000. None fails another."""

@@ -106,6 +106,10 @@ async def ask_items(
     """Have a round's owner do a batch; an outcome for each item."""
     number, who = number_of(request.round), by()
     works = [RoundWork(command, who, number) for command in commands]
+    if number is None and len(works) > 1:
+        # A crash may leave some of its items done and no answer kept: asked for again while another round runs,
+        # these would be staked in both.
+        raise invalid("round: a batch of several items says which round it is for")
 
     def encode(results: Sequence[Result]) -> R:
         return kind(items=item_outcomes(results))
