@@ -186,7 +186,16 @@ async def test_a_platforms_items_name_their_players(instance: Instance) -> None:
         ),
         table_pb2.PlaceBetsRequest(request_id="r", table="t1", items=[bets(5).items[0]] * 1_001),
     ],
-    ids=["no items", "no table", "no request_id", "no round", "no bet_id", "no such wager", "too many items"],
+    ids=[
+        "no items",
+        "no table",
+        "no request_id",
+        "no round",
+        "which round",
+        "no bet_id",
+        "no such wager",
+        "too many items",
+    ],
 )
 async def test_what_no_right_program_sends_is_refused(
     instance: Instance, wrong: table_pb2.PlaceBetsRequest
@@ -274,7 +283,9 @@ async def test_an_answer_never_grows_beyond_what_can_be_kept(instance: Instance)
         table_pb2.PlaceBetsItem(currency="EUR", bet_id=f"b{number}", placements=many)
         for number in range(MAX_ITEMS - 1)
     ]
-    request = table_pb2.PlaceBetsRequest(request_id="r1", table="t1", items=[*items, bets(1).items[0]])
+    request = table_pb2.PlaceBetsRequest(
+        request_id="r1", table="t1", round=1, items=[*items, bets(1).items[0]]
+    )
     with acting_as(PLAYER):
         answer = await instance.table.PlaceBets(request, timeout=TIMEOUT_S)
     assert answer.ByteSize() <= MAX_ANSWER_BYTES

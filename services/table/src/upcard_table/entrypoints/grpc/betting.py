@@ -107,7 +107,7 @@ async def ask_items(
     number, who = number_of(request.round), by()
     works = [RoundWork(command, who, number) for command in commands]
     if number is None and len(works) > 1:
-        # A crash may leave some of its items done and no answer kept: asked for again while another round runs,
+        # A crash may leave some items done and no answer kept: asked for again while another round runs,
         # these would be staked in both.
         raise invalid("round: a batch of several items says which round it is for")
 
