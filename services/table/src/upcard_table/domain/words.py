@@ -6,17 +6,25 @@ import re
 from typing import Final
 from uuid import UUID
 
-_is_opaque = re.compile("[A-Za-z0-9_-]{1,64}").fullmatch
+from rules_core.log.content import is_opaque_id, round_stream
+
+__all__ = [
+    "OPAQUE",
+    "SLUG",
+    "is_currency",
+    "is_opaque_id",
+    "is_slug",
+    "is_transaction",
+    "round_name",
+    "round_stream",
+    "table_stream",
+]
+
 _is_slug = re.compile("[a-z][a-z0-9_]{0,63}").fullmatch
 _is_currency = re.compile("[A-Z]{3}").fullmatch
 OPAQUE: Final = "an id is 1 to 64 letters, digits, hyphens and underscores"
 SLUG: Final = "a slug is 1 to 64 small letters, digits and underscores, a letter first"
 _UUID_LENGTH: Final = 36
-
-
-def is_opaque_id(text: str) -> bool:
-    """Whether a text can be an opaque id: 1 to 64 letters, digits, hyphens and underscores."""
-    return _is_opaque(text) is not None
 
 
 def is_slug(text: str) -> bool:
@@ -45,8 +53,3 @@ def table_stream(table: str) -> str:
 def round_name(table: str, number: int) -> str:
     """A round as the wallet and others name it: its stream without `round-`."""
     return f"{table}.{number}"
-
-
-def round_stream(table: str, number: int) -> str:
-    """The stream of a round's events."""
-    return f"round-{table}.{number}"

@@ -7,13 +7,34 @@ from collections.abc import Iterable
 from typing import Final
 from uuid import UUID, uuid5
 
+from rules_core.log.content import is_opaque_id
+
+__all__ = [
+    "LARGEST_AMOUNT",
+    "TIP",
+    "account_stream",
+    "hold_id",
+    "is_actor",
+    "is_amount",
+    "is_currency",
+    "is_opaque_id",
+    "is_round",
+    "is_wager",
+    "placing_key",
+    "pool_stream",
+    "release_key",
+    "settlement_key",
+    "tip_name",
+    "tip_round",
+    "transaction_id",
+]
+
 _WALLET: Final = UUID("6f0f2f2a-5b0e-4a55-9c43-7c1d7c6f3a10")
 _HOLDS: Final = uuid5(_WALLET, "hold")
 _TRANSACTIONS: Final = uuid5(_WALLET, "transaction")
 _TIPS: Final = uuid5(_WALLET, "tip")
 _ACCOUNTS: Final = uuid5(_WALLET, "account")
 
-_is_opaque = re.compile("[A-Za-z0-9_-]{1,64}").fullmatch
 _is_round = re.compile(r"[A-Za-z0-9_-]{1,64}\.[1-9][0-9]{0,15}").fullmatch
 _is_currency = re.compile("[A-Z]{3}").fullmatch
 _is_actor = re.compile("(?:player|dealer|staff):[A-Za-z0-9_-]{1,64}|platform|system").fullmatch
@@ -21,11 +42,6 @@ _is_wager = re.compile("[a-z_]{1,40}").fullmatch
 
 LARGEST_AMOUNT: Final = 2**53 - 1
 """Most minor units of one amount: what every JSON reader still reads exactly."""
-
-
-def is_opaque_id(text: str) -> bool:
-    """Whether a text can be an opaque id: 1 to 64 letters, digits, hyphens and underscores."""
-    return _is_opaque(text) is not None
 
 
 def is_round(text: str) -> bool:
