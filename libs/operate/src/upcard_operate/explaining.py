@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
+from rules_core.engine import ENGINE
 from rules_core.explain import explain, explain_refund, in_english
 from rules_core.log.bundle import Recorded
 from rules_core.log.bundle_reading import UnreadableBundle, parse_bundle
 from rules_core.round.codec import event_of
 from rules_core.round.decide.correcting import apply_choices
-from rules_core.round.decide.settling import box_case
+from rules_core.round.decide.settling import (
+    box_case,
+    dealer_result,
+    drawn_cards,
+    player_results,
+    settling_of,
+)
 from rules_core.round.evolve import evolve
-from rules_core.round.hands import card_at, dealer_five
+from rules_core.round.hands import dealer_five
 from rules_core.round.sealed import Sealed
 from rules_core.round.state import RoundState, new_round
 from rules_core.rulesets.model import Ruleset
 from rules_core.rulesets.parse import parse_ruleset
 from rules_core.settlement.model import Case, Settlement
-from rules_core.settlement.settle import settle
 from upcard_operate.output import CommandFailed
 
 _SCALE: Final = 2
@@ -68,14 +74,26 @@ def _by_currency(state: RoundState, players: list[str]) -> list[str]:
             boxes = [result for name in of_it for result in state.seats[name].results]
             texts.append(in_english(explain_refund(boxes), scale=_SCALE, currency=currency))
             continue
-        sealed = Sealed()
-        draws = tuple(card_at(state, sealed, f"draw.{at}") for at in range(state.draws))
-        cases = tuple(
-            box_case(state, sealed, play, currency) for name in of_it for play in state.seats[name].ordered()
-        )
-        case = Case(state.ruleset, dealer_five(state, sealed), draws, cases)
-        result = settle(case)
-        if not isinstance(result, Settlement):
-            raise CommandFailed(f"What is recorded is no case that can be settled: {result}")
+        case, result = _case_of(state, of_it, currency)
         texts.append(in_english(explain(case, result), scale=_SCALE, currency=currency))
     return texts
+
+
+def _case_of(state: RoundState, players: list[str], currency: str) -> tuple[Case, Settlement]:
+    """What these players did and what was recorded for it.
+
+    The dealer's draws are the round's: any box may have bought them, also one that is not told of here, so
+    that this is no case that `settle` would take.
+    """
+    sealed = Sealed()
+    ruleset, settling = state.ruleset, settling_of(state, sealed)
+    seats = [state.seats[name] for name in players]
+    cases = tuple(box_case(state, sealed, play, currency) for seat in seats for play in seat.ordered())
+    results = tuple(
+        result
+        for seat in seats
+        for result in (seat.results if state.step == "settled" else player_results(settling, seat))
+    )
+    case = Case(ruleset, dealer_five(state, sealed), drawn_cards(state, sealed), cases)
+    dealer = dealer_result(settling.dealer)
+    return case, Settlement(ruleset.id, ruleset.sha256, ENGINE, dealer, results)
