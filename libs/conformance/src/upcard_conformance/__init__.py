@@ -1,0 +1,1 @@
+"""Whether a partner's wallet does what it has to."""

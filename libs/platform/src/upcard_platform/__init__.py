@@ -1,0 +1,1 @@
+"""What a casino platform's programmer needs to integrate Upcard."""

@@ -1,0 +1,1 @@
+"""The problems of each part of the platform API."""

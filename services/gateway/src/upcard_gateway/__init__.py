@@ -1,0 +1,1 @@
+"""The edge: what casino platforms, players and people at work call."""

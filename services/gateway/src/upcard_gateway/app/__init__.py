@@ -1,0 +1,1 @@
+"""What the edge does for whom; no HTTP, no gRPC, no Kafka."""

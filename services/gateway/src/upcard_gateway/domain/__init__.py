@@ -1,0 +1,1 @@
+"""What an operator, a session and a webhook are: events and decisions without a machine."""

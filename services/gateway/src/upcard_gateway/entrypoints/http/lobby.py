@@ -1,0 +1,7 @@
+"""Tables, boards, rules, jackpots."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,7 @@
+"""Reports by day."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,7 @@
+"""Transfer wallets."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,1 @@
+"""Migrations of the gateway's own tables beside its event log."""
