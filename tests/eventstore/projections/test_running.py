@@ -114,8 +114,9 @@ async def test_a_slow_projection_holds_a_bounded_part_of_the_log(
                     await views.fetchval("SELECT 1")
             for _ in range(20):  # time enough for more, were there room
                 await views.fetchval("SELECT 1")
-            # Two pages at most in the handler, two in the buffer, one in the reader's hand.
-            assert read <= 5
+            # Ten shards share a page, so it is ten of one event each. Two at most in the handler, two in the
+            # buffer, one in the reader's hand.
+            assert read <= 50
             go.set()
             await until_no_lag(views, task)
     assert sum(map(len, (await seen(views)).values())) == 500

@@ -132,7 +132,7 @@ class ShardPage:
     head: int
 
 
-def through_of(events: Sequence[RecordedEvent], through: int) -> int:
+def through_of(events: Sequence[RecordedEvent], through: int, bytes_max: int = PAGE_BYTES) -> int:
     """Where a page ends: at `through`, or at its last event where its bytes were enough before that."""
-    full = bool(events) and sum([len(event.content) for event in events]) >= PAGE_BYTES
+    full = bool(events) and sum([len(event.content) for event in events]) >= bytes_max
     return events[-1].shard_position if full else through

@@ -164,7 +164,12 @@ class MemoryEventStore:
 
     @contextlib.asynccontextmanager
     async def subscribe(
-        self, after: Mapping[int, int], *, page: int = PAGE_EVENTS, wanted: EventFilter = EVERYTHING
+        self,
+        after: Mapping[int, int],
+        *,
+        page: int = PAGE_EVENTS,
+        wanted: EventFilter = EVERYTHING,
+        gather_s: float = 0.0,  # noqa: ARG002 - reading costs nothing here
     ) -> AsyncIterator[AsyncIterator[ShardPage]]:
         """See `port.Reader`."""
         woken = asyncio.Event()

@@ -114,14 +114,21 @@ class Reader(Protocol):
         ...
 
     def subscribe(
-        self, after: Mapping[int, int], *, page: int = PAGE_EVENTS, wanted: EventFilter = EVERYTHING
+        self,
+        after: Mapping[int, int],
+        *,
+        page: int = PAGE_EVENTS,
+        wanted: EventFilter = EVERYTHING,
+        gather_s: float = 0.0,
     ) -> contextlib.AbstractAsyncContextManager[AsyncIterator[ShardPage]]:
         """Pages of the shards named in `after`, each from its position: what is there, then what comes.
 
         For ever.
 
         Every event comes once and in its shard's order. A page without events tells of progress past
-        unwanted ones. The next page is read when it is asked for, so a slow reader holds one page.
+        unwanted ones. What is behind is read together, about `page` events at a time, and the next of it when
+        it is asked for: so a slow reader holds that much. After reading all that there was, what comes within
+        `gather_s` seconds is read together too; the first event after a pause never waits.
         """
         ...
 

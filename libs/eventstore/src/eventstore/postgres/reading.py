@@ -3,7 +3,8 @@
 And opens no more partitions than it must.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -88,14 +89,40 @@ SELECT head.position, {_COLUMNS} FROM head LEFT JOIN (
 ) AS e ON true
 """  # noqa: S608 - as above
 
-_IS_DETACHED: Final = """
-SELECT EXISTS (
-    SELECT FROM eventstore.shard_periods AS s JOIN eventstore.periods AS p USING (period)
-     WHERE s.shard = $1 AND p.detached_at IS NOT NULL
-       AND $2 < coalesce((SELECT min(n.first_position) FROM eventstore.shard_periods AS n
-                           WHERE n.shard = $1 AND n.period > s.period),
-                         9223372036854775807) - 1
+# The same of several shards in one question, each up to a position that is known to be there.
+_SHARDS: Final = f"""
+WITH asked AS MATERIALIZED (
+    SELECT u.turn, u.shard, u.after, u.through,
+           coalesce((SELECT max(s.period) FROM eventstore.shard_periods AS s
+                      WHERE s.shard = u.shard AND s.first_position <= u.after + 1), 0) AS period
+      FROM unnest($1::smallint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY
+           AS u (shard, after, through, turn)
 )
+SELECT {_COLUMNS} FROM asked AS a CROSS JOIN LATERAL (
+    SELECT f.* FROM (
+        SELECT e.*, sum(octet_length(e.content)) OVER (ORDER BY e.period, e.shard_position
+                                                       ROWS UNBOUNDED PRECEDING)
+                    - octet_length(e.content) AS bytes_before
+          FROM eventstore.events AS e
+         WHERE e.shard = a.shard AND e.shard_position > a.after AND e.shard_position <= a.through
+           AND e.period >= a.period
+           AND ($4::text[] IS NULL OR split_part(e.stream, '-', 1) = ANY ($4::text[]))
+           AND ($5::text[] IS NULL OR e.type = ANY ($5::text[]))
+    ) AS f WHERE f.bytes_before < $6::bigint
+) AS e
+ ORDER BY a.turn, e.period, e.shard_position
+"""  # noqa: S608 - as above
+
+_DETACHED: Final = """
+SELECT u.shard FROM unnest($1::smallint[], $2::bigint[]) AS u (shard, after)
+ WHERE EXISTS (
+    SELECT FROM eventstore.shard_periods AS s JOIN eventstore.periods AS p USING (period)
+     WHERE s.shard = u.shard AND p.detached_at IS NOT NULL
+       AND u.after < coalesce((SELECT min(n.first_position) FROM eventstore.shard_periods AS n
+                                WHERE n.shard = s.shard AND n.period > s.period),
+                              9223372036854775807) - 1
+)
+ ORDER BY u.shard LIMIT 1
 """
 
 # LATERAL and OFFSET 0: a look into the index for each id. Otherwise a plan made while a month is new reads
@@ -170,12 +197,70 @@ async def read_shard(
     head = rows[0][0]
     events = _events(rows)
     through = through_of(events, max(after, min(after + limit, head)))
-    if len(events) != through - after:
-        if await connection.fetchval(_IS_DETACHED, shard, after):
-            raise HistoryDetached(f"shard {shard}: events after {after} are in a detached month")
-        if wanted == EVERYTHING:
-            raise LogBroken(f"shard {shard}: {through - after - len(events)} events missing after {after}")
-    return ShardPage(shard, events, through, head)
+    page = ShardPage(shard, events, through, head)
+    await _check_complete(connection, {shard: after}, [page], wanted)
+    return page
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What is to be read of a shard: after one position, up to another that it has reached; its head then."""
+
+    shard: int
+    after: int
+    through: int
+    head: int
+
+
+async def read_shards(
+    connection: Connection, spans: Sequence[Span], wanted: EventFilter = EVERYTHING
+) -> tuple[ShardPage, ...]:
+    """A page of each of these shards, in one question; together they have about `PAGE_BYTES` at most.
+
+    Each has its first wanted event, whatever its size. Raises HistoryDetached, LogBroken.
+    """
+    if not spans:
+        return ()
+    bytes_max = max(1, PAGE_BYTES // len(spans))
+    found: dict[int, list[RecordedEvent]] = {}
+    make = RecordedEvent._make
+    for row in await connection.fetch(
+        _SHARDS,
+        [span.shard for span in spans],
+        [span.after for span in spans],
+        [span.through for span in spans],
+        _list(wanted.categories),
+        _list(wanted.types),
+        bytes_max,
+    ):
+        event = make(row)
+        found.setdefault(event.shard, []).append(event)
+    pages = []
+    for span in spans:
+        events = tuple(found.get(span.shard, ()))
+        through = through_of(events, span.through, bytes_max)
+        pages.append(ShardPage(span.shard, events, through, span.head))
+    await _check_complete(connection, {span.shard: span.after for span in spans}, pages, wanted)
+    return tuple(pages)
+
+
+async def _check_complete(
+    connection: Connection, afters: Mapping[int, int], pages: Sequence[ShardPage], wanted: EventFilter
+) -> None:
+    """Whether all is there; of a filtered page only a detached month can be found missing."""
+    short = {
+        page.shard: missing
+        for page in pages
+        if (missing := page.through - afters[page.shard] - len(page.events))
+    }
+    if not short:
+        return
+    detached = await connection.fetchval(_DETACHED, list(short), [afters[shard] for shard in short])
+    if detached is not None:
+        raise HistoryDetached(f"shard {detached}: events after {afters[detached]} are in a detached month")
+    if wanted == EVERYTHING:
+        shard, missing = next(iter(short.items()))
+        raise LogBroken(f"shard {shard}: {missing} events missing after {afters[shard]}")
 
 
 async def shard_heads(connection: Connection) -> tuple[int, ...]:

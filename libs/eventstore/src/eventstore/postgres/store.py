@@ -189,7 +189,12 @@ class PostgresEventStore:
             return await reading.find_events(connection, event_ids)
 
     def subscribe(
-        self, after: Mapping[int, int], *, page: int = PAGE_EVENTS, wanted: EventFilter = EVERYTHING
+        self,
+        after: Mapping[int, int],
+        *,
+        page: int = PAGE_EVENTS,
+        wanted: EventFilter = EVERYTHING,
+        gather_s: float = 0.0,
     ) -> contextlib.AbstractAsyncContextManager[AsyncIterator[ShardPage]]:
         """See `port.Reader`."""
         return subscribe(
@@ -199,6 +204,7 @@ class PostgresEventStore:
             page=page,
             wanted=wanted,
             poll_interval_s=self._settings.poll_interval_s,
+            gather_s=gather_s,
         )
 
 

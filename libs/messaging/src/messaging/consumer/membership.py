@@ -97,7 +97,8 @@ class Membership:
     async def poll(self, timeout_s: float, woken: asyncio.Event) -> Records:
         """The next records; nothing when none come in time, or when woken.
 
-        Those after them are asked for at once, so that they come while these are applied: one batch ahead.
+        Those after them are asked for at once, so that they come while these are applied: one batch ahead. If
+        these were all that there was, after `gather_s`: what comes meanwhile is one batch.
         """
         self._ask()
         # aiokafka waits without any limit while a group is being formed: so it is asked in a task of its own.
@@ -110,12 +111,14 @@ class Membership:
         if self._fetching is None or not self._fetching.done():
             return {}
         fetched, self._fetching = self._fetching, None
-        self._ask()
-        return {} if fetched.cancelled() else fetched.result()
+        records: Records = {} if fetched.cancelled() else fetched.result()
+        few = 0 < sum(map(len, records.values())) < self._settings.batch_records
+        self._ask(self._settings.gather_s if few else 0.0)
+        return records
 
-    def _ask(self) -> None:
+    def _ask(self, after_s: float = 0.0) -> None:
         if self._fetching is None and self._consumer is not None and not self._broken.is_set():
-            self._fetching = asyncio.create_task(self._fetch(self._consumer))
+            self._fetching = asyncio.create_task(self._fetch(self._consumer, after_s))
 
     def listen_only_to(self, shards: Collection[int]) -> None:
         """Take records of these shards alone, of those that are ours. A rebalance forgets this."""
@@ -222,8 +225,9 @@ class Membership:
             if known is None or len(known) < SHARDS:
                 await self._make_topics()
 
-    async def _fetch(self, consumer: Any) -> Records:  # noqa: ANN401 - aiokafka has no types
+    async def _fetch(self, consumer: Any, after_s: float) -> Records:  # noqa: ANN401 - aiokafka has no types
         settings = self._settings
+        await asyncio.sleep(after_s)
         try:
             found = await consumer.getmany(
                 timeout_ms=round(settings.poll_s * 1_000), max_records=settings.batch_records

@@ -9,6 +9,9 @@ class ConsumerSettings:
 
     batch_records: int = 500
     """Most records taken from Kafka at once: they become one transaction."""
+    gather_s: float = 0.05
+    """Under load, what comes in such a time is applied together, since each transaction costs more than the
+    events in it. The first record after a pause never waits, nor does anybody who is far behind."""
     poll_s: float = 1.0
     """Longest wait for records; whatever else is to be done wakes the consumer earlier."""
     fetch_max_wait_ms: int = 500

@@ -75,6 +75,7 @@ class Session:
         self._observer = observer
         self._troubles = troubles
         self._first = 0
+        self._gathers_until_s = 0.0
         self._heard = asyncio.Event()
         self.progressed = False
         """Whether anything was acknowledged."""
@@ -144,10 +145,12 @@ class Session:
         self._outbox.was_sent(batch, generation, future)
 
     async def _read(self, woken: asyncio.Event) -> _Read:
-        """The next turn's batches, as soon as there are any."""
+        """The next turn's batches, as soon as there are any; under load, of all that gathered meanwhile."""
+        await asyncio.sleep(max(0.0, self._gathers_until_s - time.monotonic()))
         while True:
             # Cleared before looking: whatever is appended after the look sets it again.
             woken.clear()
+            began_s = time.monotonic()
             heads = await self._call(shard_heads)
             spans = self._spans(heads)
             if spans:
@@ -156,6 +159,8 @@ class Session:
                 for shard, error in broken.items():
                     self._shard_failed(shard, error)
                 if made := self._made(turn, generations):
+                    if sum(map(len, turn.values())) < self._settings.turn_events // 2:
+                        self._gathers_until_s = began_s + self._settings.gather_s
                     reach("relay.page_read")
                     return made
             await self._sleep(woken)

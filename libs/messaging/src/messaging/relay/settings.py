@@ -21,6 +21,9 @@ class RelaySettings:
     unacknowledged_bytes: int = 16_000_000
     """Most bytes sent and not yet acknowledged. Another turn is read beside them."""
 
+    gather_s: float = 0.02
+    """Under load, what is appended in such a time is published together. The first event after a pause never
+    waits, nor does anybody who is far behind."""
     poll_interval_s: float = 1.0
     """Longest that is slept when no wake-up comes; and how often is looked whether someone moved a position
     (republication) or took the lease."""

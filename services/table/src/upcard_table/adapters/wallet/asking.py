@@ -1,6 +1,6 @@
 """Asking for holds: what queued, of all tables of the process, goes together; answers come one by one.
 
-One call at a time has a head start: what queues until it answers something (or for a moment) makes up the
+One call at a time has a head start: what queues until it has answered half (or for a moment) makes up the
 next one. So calls grow with the load by themselves, and a call of which a slow partner's part is still open
 delays nobody else's.
 """
@@ -182,7 +182,8 @@ class HoldAsking:
             async for answers in self._ask_holds(request, timeout=left_s, wait_for_ready=True):
                 for one in answers.answers:
                     self._hear(batch, one)
-                heard.set()
+                if 2 * sum(asked.answer.done() for asked in batch) >= len(batch):
+                    heard.set()
         except grpc.aio.AioRpcError as error:
             failure = failure_of(error)
             self._observer.failed(failure.reason)

@@ -20,9 +20,9 @@ class AskingSettings:
     crowded_gap_s: float = 0.08
     """How far apart calls go while more than half of these are out. Half of them last for as long as a
     command is waited for, ten seconds: so a slow partner never takes the place of others' calls."""
-    head_start_s: float = 0.02
-    """The next call goes when the one before has answered something, or after this long: what queued
-    meanwhile goes together, and whoever waits for a slow partner holds nobody up."""
+    head_start_s: float = 0.1
+    """The next call goes when the one before has answered half of its commands, or after this long: what
+    queued meanwhile goes together, and whoever waits for a slow partner holds nobody up for longer."""
     tries: int = 3
     """How often a command is asked for whose call failed; the same command is the same holds."""
     first_pause_s: float = 0.05
