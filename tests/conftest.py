@@ -42,6 +42,7 @@ FAULTS = (
     "messaging/consumer/test_servers_away.py",
     "messaging/relay/test_failures.py",
     "faults/test_everything_at_once.py",
+    "faults/test_casino.py",
 )
 
 

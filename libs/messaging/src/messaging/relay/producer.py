@@ -82,8 +82,10 @@ class Producer:
 
         Waits while an earlier batch of the shard has not been taken yet. Raises KafkaError, TopicUnusable.
         """
-        known = self._producer.client.cluster.partitions_for_topic(self._topic)
-        if known is not None and batch.shard not in known:
+        # Asked for here and waited for: a broker that has lost everything may just be making the topic anew,
+        # and the client takes a partition that it does not know for the caller's defect.
+        known: set[int] = await self._producer.partitions_for(self._topic)
+        if batch.shard not in known:
             raise TopicUnusable(f"topic {self._topic} has {len(known)} partitions, not {SHARDS}")
         future: asyncio.Future[object] = await self._producer.send_batch(
             batch.builder, self._topic, partition=batch.shard

@@ -88,19 +88,19 @@ class House:
     async def deal(self, number: int, on_window: Callable[[View], Coroutine[Any, Any, None]]) -> View:
         """Do what a dealer does until the round is over; the last view.
 
-        `on_window` is called once for each window that opens, and runs beside.
+        `on_window` is called once for each window that opens, and runs beside; betting begins anew when
+        nobody's bet was accepted.
         """
         cards = iter(self._random.sample(CARD_TEXTS, len(CARD_TEXTS)))
-        windows: set[tuple[str, int | None]] = set()
+        windows: set[tuple[str, int | None, str]] = set()
         self._done = 0
         async with asyncio.timeout(ROUND_S), asyncio.TaskGroup() as beside:
             while True:
                 view = await self.view(number)
                 if view["step"] in {"settled", "cancelled"}:
                     return view
-                window = view["window"]
-                if window is not None and (window["kind"], window["box"]) not in windows:
-                    windows.add((window["kind"], window["box"]))
+                if (window := _window_of(view)) is not None and window not in windows:
+                    windows.add(window)
                     beside.create_task(on_window(view))
                 if not await self._lay(number, view["desk"], cards):
                     await asyncio.sleep(LOOK_S)
@@ -141,3 +141,11 @@ class House:
                 self._done = max(self._done, answer.changed.position)
             return True
         return False
+
+
+def _window_of(view: View) -> tuple[str, int | None, str] | None:
+    """What tells a window from others."""
+    window = view["window"]
+    if window is None:
+        return None
+    return window["kind"], window["box"], window["closes_at"] if window["kind"] == "betting" else ""

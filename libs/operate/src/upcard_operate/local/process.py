@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -20,7 +19,7 @@ STOP_S: Final = 40.0
 _ASK_S: Final = 5.0
 _PAUSE_S: Final = 0.05
 _LAST_LINES: Final = 15
-_PR_SET_PDEATHSIG: Final = 1
+_CHILD: Final = "upcard_operate.local.child"
 
 
 class ServiceFailed(Exception):
@@ -51,14 +50,13 @@ class ServiceProcess:
         """Begin; `until_ready` waits. Its log is added to."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", self._program],
+                [sys.executable, "-m", _CHILD, str(os.getpid()), self._program],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=self._environment(),
                 # An interrupt at the terminal is for whoever runs this, who then stops us in order.
                 start_new_session=True,
-                preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - it makes two system calls and nothing else
             )
 
     def _environment(self) -> dict[str, str]:
@@ -128,20 +126,3 @@ class ServiceProcess:
     def _last_lines(self) -> str:
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(lines[-_LAST_LINES:])
-
-
-def _end_with(starter: int) -> Callable[[], None] | None:
-    """What a service does before its program begins: ask to be stopped when its starter has gone (Linux).
-
-    Without it a service would outlive a starter that was killed, and hold its ports and memory for ever.
-    """
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-
-    def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != starter:  # it ended before we asked
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return ask
