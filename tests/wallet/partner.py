@@ -16,9 +16,12 @@ from uuid import UUID
 
 from aiohttp import web
 
-from upcard_wallet.adapters.seamless.http_partner import SIGNATURE, signature
+from upcard_seamless.dialects import load_dialect
+from upcard_seamless.signing import verifier_of
 
 SECRET = b"a secret of tests"
+_SIGNATURE = load_dialect("plain").signature
+_VERIFIER = verifier_of(_SIGNATURE, SECRET)
 
 
 class Trick(enum.Enum):
@@ -114,6 +117,7 @@ class PartnerServer:
         app = web.Application()
         for kind in ("bet", "win", "rollback"):
             app.router.add_post(f"/{kind}", self._answer)
+        app.router.add_post("/balance", self._tell)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
@@ -174,7 +178,7 @@ class PartnerServer:
         assert transport is not None
         self._transports.add(transport)
         body = await request.read()
-        if request.headers.get(SIGNATURE) != signature(SECRET, body):
+        if not _VERIFIER.fits(body, request.headers.get(_SIGNATURE.header, "")):
             self.complaints.append(f"{kind}: a wrong signature")
             return web.Response(status=401)
         asked: dict[str, Any] = json.loads(body)
@@ -205,6 +209,18 @@ class PartnerServer:
         if trick is Trick.HANGS:
             await released.wait()
         return _told(trick, answer)
+
+    async def _tell(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        if not _VERIFIER.fits(body, request.headers.get(_SIGNATURE.header, "")):
+            self.complaints.append("balance: a wrong signature")
+            return web.Response(status=401)
+        asked: dict[str, Any] = json.loads(body)
+        who = (asked["player"], asked["currency"])
+        if who not in self.balances:
+            return web.json_response({"call": asked["call"], "status": "refused", "reason": "player_refused"})
+        told = {name: asked[name] for name in ("call", "player", "currency")}
+        return web.json_response({**told, "status": "accepted", "balance": self.balances[who]})
 
     def _do(self, kind: str, asked: dict[str, Any]) -> dict[str, Any]:
         try:

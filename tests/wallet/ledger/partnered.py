@@ -14,6 +14,7 @@ from upcard_wallet.app.purse import (
     Heard,
     HoldGroup,
     Outcome,
+    PartnerCash,
     PurseKind,
     SettledPlayer,
 )
@@ -39,6 +40,10 @@ class PartneredPurse:
         assert deadline > 0
         assert heard is not None
         return [UNKNOWN] * len(groups)
+
+    async def cash_outside(self, account: AccountRef, within_s: float) -> PartnerCash | None:
+        assert within_s > 0
+        return PartnerCash(None, f"nobody asks for {account.account}")
 
     async def release(self, connection: Connection, holds: Sequence[FreedHold]) -> None:
         assert connection.is_in_transaction()

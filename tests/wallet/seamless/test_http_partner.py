@@ -9,7 +9,11 @@ from uuid import UUID
 import pytest
 
 from tests.wallet.partner import SECRET, PartnerServer, Trick
-from upcard_wallet.adapters.seamless.http_partner import HttpPartner, verdict_of
+from upcard_seamless.dialects import load_dialect
+from upcard_seamless.reading import verdict_of
+from upcard_seamless.requests import request_of
+from upcard_seamless.signing import signer_of
+from upcard_wallet.adapters.seamless.http_partner import HttpPartner
 from upcard_wallet.adapters.seamless.partner import (
     Accepted,
     Call,
@@ -142,4 +146,6 @@ async def test_a_partner_that_dies_while_it_is_asked_leaves_it_unclear(
     ],
 )
 def test_no_more_is_believed_than_has_to_be(data: bytes | None, verdict: Verdict) -> None:
-    assert verdict_of(BET, data) == verdict
+    plain = load_dialect("plain")
+    request = request_of(plain, BET, UUID(int=5), signer_of(plain.signature, SECRET))
+    assert verdict_of(plain, request, 200, data) == verdict

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from eventstore.postgres import Pool, PostgresEventStore
@@ -41,6 +41,7 @@ class Told:
 
     verdicts: list[tuple[str, CallKind, Verdict]] = field(default_factory=list)
     parked_calls: list[tuple[str, UUID, str]] = field(default_factory=list)
+    circuits: list[tuple[str, str]] = field(default_factory=list)
     abandoned_bets: int = 0
     pauses: int = 0
     failures: list[tuple[str, BaseException]] = field(default_factory=list)
@@ -56,6 +57,9 @@ class Told:
     def abandoned(self, operator: str, groups: int) -> None:
         assert operator
         self.abandoned_bets += groups
+
+    def circuit(self, operator: str, state: Literal["closed", "open", "probing"]) -> None:
+        self.circuits.append((operator, state))
 
     def paused(self, operator: str, pause_s: float) -> None:
         assert operator
@@ -92,10 +96,8 @@ class SeamlessWorld(World):
 
     async def __aenter__(self) -> Self:
         partners = {
-            operator: PartnerAt(
-                await self._stack.enter_async_context(HttpPartner(server.address, SECRET)), self.settings
-            )
-            for operator, server in self.servers.items()
+            operator: PartnerAt(await self._stack.enter_async_context(partner), self.settings)
+            for operator, partner in self.partners().items()
         }
         self.seamless = await self._stack.enter_async_context(
             SeamlessPurse(self.pool, self.records, partners, observer=self.told, announce=self.store.announce)
@@ -103,6 +105,10 @@ class SeamlessWorld(World):
         purses: Any = self.wallet.purses
         purses["seamless"] = self.seamless
         return self
+
+    def partners(self) -> dict[str, HttpPartner]:
+        """Who speaks to each operator's partner."""
+        return {operator: HttpPartner(server.address, SECRET) for operator, server in self.servers.items()}
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop_work()

@@ -18,13 +18,14 @@ from servicekit.answering import Answering
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
 from servicekit.grpc import for_services, open_channel, start_grpc
 from servicekit.lifecycle import Service
+from upcard_seamless.dialects import load_dialect
 from upcard_wallet.adapters.internal_purse import InternalPurse
 from upcard_wallet.adapters.metrics import PartnerMetrics, WalletMetrics
 from upcard_wallet.adapters.postgres import PostgresLedger
 from upcard_wallet.adapters.postgres.adjustments import AdjustmentTables
 from upcard_wallet.adapters.postgres.old_holds import QuestionTables
 from upcard_wallet.adapters.seamless.asking import PartnerAt
-from upcard_wallet.adapters.seamless.http_partner import HttpPartner
+from upcard_wallet.adapters.seamless.http_partner import PLAIN, HttpPartner
 from upcard_wallet.adapters.seamless.parked_tables import ParkedCallTables
 from upcard_wallet.adapters.seamless.purse import SeamlessPurse
 from upcard_wallet.adapters.seamless.settings import PartnerSettings
@@ -82,6 +83,7 @@ async def main(service: Service[WalletSettings]) -> None:
         AdjustmentTables(),
         ParkedCallTables(records),
         Answering(NAME, pool, store.announce, AGAIN),
+        seamless,
     )
     feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
     await start_grpc(
@@ -100,13 +102,19 @@ async def _start_partners(service: Service[WalletSettings]) -> Mapping[str, Part
         bets_at_once=settings.partner_bets_at_once,
         queue_timeout_s=settings.partner_timeout_s,
         park_after_s=settings.partner_park_after_s,
+        failures_before_pause=settings.partner_circuit_failures,
+        down_pause_s=settings.partner_circuit_pause_s,
+        balance_timeout_s=settings.partner_balance_timeout_s,
     )
     stack = await service.start("partners' sessions", AsyncExitStack())
     found: dict[str, PartnerAt] = {}
     for operator, address in settings.partners.items():
         secret = settings.partner_secrets[operator].get_secret_value().encode()
-        connections = how.bets_at_once + how.queue_at_once
-        partner = await stack.enter_async_context(HttpPartner(address, secret, connections=connections))
+        dialect = load_dialect(settings.partner_dialects.get(operator, PLAIN))
+        connections = how.bets_at_once + how.queue_at_once + how.balances_at_once
+        partner = await stack.enter_async_context(
+            HttpPartner(address, secret, dialect=dialect, connections=connections)
+        )
         distrusted = operator in settings.partners_distrusted
         found[operator] = PartnerAt(partner, replace(how, roll_back_refused=distrusted))
     return found

@@ -9,6 +9,8 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from messaging.service import ConnectedSettings
 from servicekit.settings import DatabaseSettings, ServiceSettings
+from upcard_seamless.dialects import DialectInvalid, load_dialect
+from upcard_seamless.signing import KeyInvalid, signer_of
 from upcard_wallet.domain.ids import is_opaque_id
 
 _ADDRESS: Final = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
@@ -32,7 +34,13 @@ class WalletSettings(ServiceSettings, DatabaseSettings, ConnectedSettings):
     )
     partner_secrets: dict[str, SecretStr] = Field(
         default_factory=dict,
-        description='what calls to them are signed with, as JSON, such as {"op1": "16 characters or more"}',
+        description='what calls to them are signed with, as JSON, such as {"op1": "16 characters or more"};'
+        " with dialects that sign by RSA our private key as PEM",
+    )
+    partner_dialects: dict[str, str] = Field(
+        default_factory=dict,
+        description='how their wallets are spoken to where not "plain", as JSON, such as {"op1": "single"}:'
+        " a dialect of ours, or the path of a .json file with one",
     )
     partner_bets_at_once: int = Field(
         default=64, ge=1, le=10_000, description="bets that one partner is asked for at the same time"
@@ -43,6 +51,19 @@ class WalletSettings(ServiceSettings, DatabaseSettings, ConnectedSettings):
     partner_park_after_s: Annotated[float, Field(ge=43_200, le=2_592_000)] = Field(
         default=43_200.0,
         description="for how long a partner that fails is tried, in seconds, 12 hours or more",
+    )
+
+    partner_circuit_failures: int = Field(
+        default=8,
+        ge=1,
+        le=1_000,
+        description="after so many failures of a partner in a row antes of its players are refused unasked",
+    )
+    partner_circuit_pause_s: Seconds = Field(
+        default=5.0, description="how often such a partner is tried with one call, in seconds"
+    )
+    partner_balance_timeout_s: Annotated[float, Field(gt=0, le=10)] = Field(
+        default=2.0, description="the longest that a question for a balance may take, in seconds"
     )
 
     partners_distrusted: frozenset[str] = Field(
@@ -90,6 +111,23 @@ class WalletSettings(ServiceSettings, DatabaseSettings, ConnectedSettings):
             raise ValueError("it has to have a secret for each operator of UPCARD_PARTNERS, and no others")
         if any(len(secret.get_secret_value()) < _SHORTEST_SECRET for secret in value.values()):
             raise ValueError(f"each secret has to have {_SHORTEST_SECRET} characters or more")
+        return value
+
+    @field_validator("partner_dialects")
+    @classmethod
+    def _dialects(cls, value: dict[str, str], others: ValidationInfo) -> dict[str, str]:
+        secrets: dict[str, SecretStr] | None = others.data.get("partner_secrets")
+        if secrets is None:
+            return value  # that is said already
+        if not set(value) <= set(secrets):
+            raise ValueError("it has to name operators of UPCARD_PARTNERS only")
+        for operator, name in value.items():
+            try:
+                signer_of(load_dialect(name).signature, secrets[operator].get_secret_value().encode())
+            except DialectInvalid as error:
+                raise ValueError(f"of {operator}: {error}") from None
+            except KeyInvalid as error:
+                raise ValueError(f"the secret of {operator} does not fit its dialect: {error}") from None
         return value
 
     @field_validator("partners_distrusted")

@@ -98,6 +98,9 @@ class InternalPurse:
             for one in asked:
                 one.cancel()
 
+    async def cash_outside(self, account: AccountRef, within_s: float) -> None:
+        """None: our ledger says what the player has."""
+
     async def release(self, connection: Connection, holds: Sequence[FreedHold]) -> None:
         """Nothing is outside."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 import structlog
@@ -40,6 +40,15 @@ _parked = counter(
 _abandoned = counter(
     "upcard_wallet_partner_bets_abandoned_total", "Bets that nobody waits for any more", ("operator",)
 )
+_circuit = gauge(
+    "upcard_wallet_partner_circuit",
+    "0: closed, 1: one ante is tried, 2: open, antes are refused",
+    ("operator",),
+)
+_opened = counter(
+    "upcard_wallet_partner_circuit_opened_total", "How often antes began to be refused", ("operator",)
+)
+_CIRCUIT: Final = {"closed": 0, "probing": 1, "open": 2}
 _failures = counter("upcard_wallet_partner_work_failures_total", "Failures that pass", ("where",))
 
 
@@ -108,6 +117,13 @@ class PartnerMetrics(Silent):
     def abandoned(self, operator: str, groups: int) -> None:
         """See `SeamlessObserver`."""
         _abandoned.labels(operator).inc(groups)
+
+    def circuit(self, operator: str, state: Literal["closed", "open", "probing"]) -> None:
+        """See `SeamlessObserver`."""
+        _circuit.labels(operator).set(_CIRCUIT[state])
+        if state == "open":
+            _opened.labels(operator).inc()
+            _log.warning("a partner's circuit is open: its players' antes are refused", operator=operator)
 
     def paused(self, operator: str, pause_s: float) -> None:
         """See `SeamlessObserver`."""

@@ -32,6 +32,8 @@ class Refusal:
     """The round is settled or cancelled; stays so."""
     UNAVAILABLE: Final = "wallet_unavailable"
     """The partner could not be asked, or it is certain that it was not; nothing was taken."""
+    PARTNER: Final = "partner_unavailable"
+    """The partner fails again and again, and was not even asked for this ante or tip; nothing was taken."""
     REFUSED: Final = "player_refused"
     """The partner will not take bets of this player (blocked, limits of its own, unknown there)."""
     ROLLED_BACK: Final = "hold_answered_late"
@@ -113,6 +115,16 @@ UNKNOWN: Final = Outcome("unknown")
 def refused(reason: str) -> Outcome:
     """A refusal with its slug."""
     return Outcome("refused", reason)
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerCash:
+    """What a player has where it is not ours to say."""
+
+    cash: int | None
+    """Minor units; None where it is not known."""
+    unknown: str | None = None
+    """Then why: `balance_unknown`, `balance_refused` or `partner_unavailable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +222,13 @@ class Purse(Protocol):
         before the whole batch is answered, of some of them or all, of each once.
 
         Raises PlacingFailed where nothing can be said of the batch; asking again with the same ids tells.
+        """
+        ...
+
+    async def cash_outside(self, account: AccountRef, within_s: float) -> PartnerCash | None:
+        """What the player has, where that is asked of somebody else; None where our ledger says it.
+
+        Outside of any transaction. Answers within the time, whatever happens.
         """
         ...
 

@@ -1,43 +1,10 @@
-"""Currencies and their minor units: amounts are integers everywhere, and become decimals for people alone."""
+"""Amounts for people: integers in minor units everywhere else."""
 
 from __future__ import annotations
 
-from typing import Final
+from upcard_seamless.currencies import minor_digits
 
-_DIGITS: Final = {
-    **dict.fromkeys(
-        [
-            "BIF",
-            "CLP",
-            "DJF",
-            "GNF",
-            "ISK",
-            "JPY",
-            "KMF",
-            "KRW",
-            "PYG",
-            "RWF",
-            "UGX",
-            "UYI",
-            "VND",
-            "VUV",
-            "XAF",
-            "XOF",
-            "XPF",
-        ],
-        0,
-    ),
-    **dict.fromkeys(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"], 3),
-    **dict.fromkeys(["CLF", "UYW"], 4),
-}
-"""ISO 4217, where it is not two."""
-
-_USUAL_DIGITS: Final = 2
-
-
-def minor_digits(currency: str) -> int:
-    """How many digits of a currency's amounts stand after the point: 0 to 4."""
-    return _DIGITS.get(currency, _USUAL_DIGITS)
+__all__ = ["decimal_text", "minor_digits"]
 
 
 def decimal_text(amount: int, currency: str) -> str:

@@ -523,8 +523,11 @@ CREATE TABLE wallet.partner_answers (
     took_ms integer NOT NULL,
     verdict text NOT NULL COLLATE pg_catalog."C",
     detail text NOT NULL COLLATE pg_catalog."C",
+    network uuid,
     CONSTRAINT partner_answers_detail_size CHECK ((char_length(detail) <= 200))
 );
+
+COMMENT ON COLUMN wallet.partner_answers.network IS 'The id of this try as the partner got it: its first request''s; further ones follow from it.';
 
 ALTER TABLE wallet.partner_answers ALTER COLUMN answer ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME wallet.partner_answers_answer_seq
@@ -801,6 +804,8 @@ ALTER TABLE ONLY wallet.transactions
 
 ALTER TABLE ONLY wallet.unfreed_rounds
     ADD CONSTRAINT unfreed_rounds_pkey PRIMARY KEY (round);
+
+CREATE INDEX accounts_operator_idx ON wallet.accounts USING btree (operator, account);
 
 CREATE INDEX books_account_idx ON wallet.books USING btree (account) WHERE (account IS NOT NULL);
 

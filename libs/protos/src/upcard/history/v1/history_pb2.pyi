@@ -2798,3 +2798,177 @@ class ExportFiguresResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
 
 Global___ExportFiguresResponse: _TypeAlias = ExportFiguresResponse  # noqa: Y015
+
+@_typing.final
+class ExplainRoundRequest(_message.Message):
+    """Asks for a round in words."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class DigitsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ROUND_FIELD_NUMBER: _builtins.int
+    DIGITS_FIELD_NUMBER: _builtins.int
+    round: _builtins.str
+    """`<table>.<number>`."""
+    @_builtins.property
+    def digits(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """Currency to digits after the point that its amounts are shown with, 0 to 8; others are shown in minor units."""
+
+    def __init__(
+        self,
+        *,
+        round: _builtins.str = ...,
+        digits: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digits", b"digits", "round", b"round"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainRoundRequest: _TypeAlias = ExplainRoundRequest  # noqa: Y015
+
+@_typing.final
+class BoxInWords(_message.Message):
+    """What is to be said about one box of one player."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOX_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    SENTENCES_FIELD_NUMBER: _builtins.int
+    box: _builtins.int
+    """The box, 1-based from the dealer's left."""
+    player: _builtins.str
+    """The player's id."""
+    @_builtins.property
+    def sentences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """In the order in which they are to be read."""
+
+    def __init__(
+        self,
+        *,
+        box: _builtins.int = ...,
+        player: _builtins.str = ...,
+        sentences: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["box", b"box", "player", b"player", "sentences", b"sentences"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BoxInWords: _TypeAlias = BoxInWords  # noqa: Y015
+
+@_typing.final
+class RoundInWords(_message.Message):
+    """What is to be said to players of one currency."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CURRENCY_FIELD_NUMBER: _builtins.int
+    TABLE_FIELD_NUMBER: _builtins.int
+    BOXES_FIELD_NUMBER: _builtins.int
+    currency: _builtins.str
+    """Three capital letters: of the amounts in the sentences."""
+    @_builtins.property
+    def table(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """About the table: the rules, the dealer's hand."""
+
+    @_builtins.property
+    def boxes(self) -> _containers.RepeatedCompositeFieldContainer[Global___BoxInWords]:
+        """By player and box."""
+
+    def __init__(
+        self,
+        *,
+        currency: _builtins.str = ...,
+        table: _abc.Iterable[_builtins.str] | None = ...,
+        boxes: _abc.Iterable[Global___BoxInWords] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boxes", b"boxes", "currency", b"currency", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RoundInWords: _TypeAlias = RoundInWords  # noqa: Y015
+
+@_typing.final
+class RoundExplained(_message.Message):
+    """A round in words."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORDS_FIELD_NUMBER: _builtins.int
+    CANCELLED_FIELD_NUMBER: _builtins.int
+    cancelled: _builtins.bool
+    """Whether it was cancelled: there is nothing to explain then, everything goes back."""
+    @_builtins.property
+    def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___RoundInWords]:
+        """By currency."""
+
+    def __init__(
+        self,
+        *,
+        words: _abc.Iterable[Global___RoundInWords] | None = ...,
+        cancelled: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancelled", b"cancelled", "words", b"words"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RoundExplained: _TypeAlias = RoundExplained  # noqa: Y015
+
+@_typing.final
+class ExplainRoundResponse(_message.Message):
+    """A round in words."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EXPLAINED_FIELD_NUMBER: _builtins.int
+    REFUSAL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def explained(self) -> Global___RoundExplained:
+        """The words."""
+
+    @_builtins.property
+    def refusal(self) -> _refusal_pb2.Refusal:
+        """`round_unknown` (for a player also every round without a bet of theirs), `round_open`, `ruleset_unknown`."""
+
+    def __init__(
+        self,
+        *,
+        explained: Global___RoundExplained | None = ...,
+        refusal: _refusal_pb2.Refusal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["explained", b"explained", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["explained", b"explained", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["explained", "refusal"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___ExplainRoundResponse: _TypeAlias = ExplainRoundResponse  # noqa: Y015

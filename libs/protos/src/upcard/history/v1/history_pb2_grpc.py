@@ -59,6 +59,11 @@ class HistoryServiceStub:
                 request_serializer=upcard_dot_history_dot_v1_dot_history__pb2.GetTimelineRequest.SerializeToString,
                 response_deserializer=upcard_dot_history_dot_v1_dot_history__pb2.GetTimelineResponse.FromString,
                 _registered_method=True)
+        self.ExplainRound = channel.unary_unary(
+                '/upcard.history.v1.HistoryService/ExplainRound',
+                request_serializer=upcard_dot_history_dot_v1_dot_history__pb2.ExplainRoundRequest.SerializeToString,
+                response_deserializer=upcard_dot_history_dot_v1_dot_history__pb2.ExplainRoundResponse.FromString,
+                _registered_method=True)
         self.ListPlayerRounds = channel.unary_unary(
                 '/upcard.history.v1.HistoryService/ListPlayerRounds',
                 request_serializer=upcard_dot_history_dot_v1_dot_history__pb2.ListPlayerRoundsRequest.SerializeToString,
@@ -171,6 +176,13 @@ class HistoryServiceServicer:
     def GetTimeline(self, request, context):
         """What happened in a round, event by event, as whoever asks may see it: a stream of batches that ends with what
         is known now.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ExplainRound(self, request, context):
+        """Why each wager of a settled round ended as it did, in English sentences. For a player: of their own boxes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -306,6 +318,11 @@ def add_HistoryServiceServicer_to_server(servicer, server):
                     servicer.GetTimeline,
                     request_deserializer=upcard_dot_history_dot_v1_dot_history__pb2.GetTimelineRequest.FromString,
                     response_serializer=upcard_dot_history_dot_v1_dot_history__pb2.GetTimelineResponse.SerializeToString,
+            ),
+            'ExplainRound': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainRound,
+                    request_deserializer=upcard_dot_history_dot_v1_dot_history__pb2.ExplainRoundRequest.FromString,
+                    response_serializer=upcard_dot_history_dot_v1_dot_history__pb2.ExplainRoundResponse.SerializeToString,
             ),
             'ListPlayerRounds': grpc.unary_unary_rpc_method_handler(
                     servicer.ListPlayerRounds,
@@ -479,6 +496,33 @@ class HistoryService:
             '/upcard.history.v1.HistoryService/GetTimeline',
             upcard_dot_history_dot_v1_dot_history__pb2.GetTimelineRequest.SerializeToString,
             upcard_dot_history_dot_v1_dot_history__pb2.GetTimelineResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainRound(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.history.v1.HistoryService/ExplainRound',
+            upcard_dot_history_dot_v1_dot_history__pb2.ExplainRoundRequest.SerializeToString,
+            upcard_dot_history_dot_v1_dot_history__pb2.ExplainRoundResponse.FromString,
             options,
             channel_credentials,
             insecure,

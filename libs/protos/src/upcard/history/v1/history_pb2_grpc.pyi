@@ -36,6 +36,8 @@ class HistoryServiceStub:
     """What happened in a round, event by event, as whoever asks may see it: a stream of batches that ends with what
     is known now.
     """
+    ExplainRound: _aio.UnaryUnaryMultiCallable[_history_pb2.ExplainRoundRequest, _history_pb2.ExplainRoundResponse]
+    """Why each wager of a settled round ended as it did, in English sentences. For a player: of their own boxes."""
     ListPlayerRounds: _aio.UnaryUnaryMultiCallable[_history_pb2.ListPlayerRoundsRequest, _history_pb2.ListPlayerRoundsResponse]
     """A player's rounds with their own stakes and results, a page."""
     ListBetsInPlay: _aio.UnaryUnaryMultiCallable[_history_pb2.ListBetsInPlayRequest, _history_pb2.ListBetsInPlayResponse]
@@ -109,6 +111,14 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """What happened in a round, event by event, as whoever asks may see it: a stream of batches that ends with what
         is known now.
         """
+
+    @_abc_1.abstractmethod
+    def ExplainRound(
+        self,
+        request: _history_pb2.ExplainRoundRequest,
+        context: _aio.ServicerContext[_history_pb2.ExplainRoundRequest, _abc.Awaitable[_history_pb2.ExplainRoundResponse]],
+    ) -> _abc.Awaitable[_history_pb2.ExplainRoundResponse]:
+        """Why each wager of a settled round ended as it did, in English sentences. For a player: of their own boxes."""
 
     @_abc_1.abstractmethod
     def ListPlayerRounds(

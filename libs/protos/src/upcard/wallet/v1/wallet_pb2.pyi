@@ -643,8 +643,13 @@ class GetBalanceRequest(_message.Message):
 
     ACCOUNT_FIELD_NUMBER: _builtins.int
     PLAYER_FIELD_NUMBER: _builtins.int
+    ASK_PARTNER_FIELD_NUMBER: _builtins.int
     account: _builtins.str
     """By its id."""
+    ask_partner: _builtins.bool
+    """Of a seamless account: whether the operator's wallet is asked what the player has there. It delays the answer,
+    by two seconds at most.
+    """
     @_builtins.property
     def player(self) -> Global___PlayerCurrency:
         """By player and currency."""
@@ -654,10 +659,11 @@ class GetBalanceRequest(_message.Message):
         *,
         account: _builtins.str = ...,
         player: Global___PlayerCurrency | None = ...,
+        ask_partner: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "player", b"player", "which", b"which"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "player", b"player", "which", b"which"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "ask_partner", b"ask_partner", "player", b"player", "which", b"which"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_which: _TypeAlias = _typing.Literal["account", "player"]  # noqa: Y015
     _WhichOneofArgType_which: _TypeAlias = _typing.Literal["which", b"which"]  # noqa: Y015
@@ -731,6 +737,7 @@ class AccountBalance(_message.Message):
 
     ACCOUNT_FIELD_NUMBER: _builtins.int
     BALANCE_FIELD_NUMBER: _builtins.int
+    PARTNER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def account(self) -> Global___Account:
         """The account."""
@@ -739,19 +746,54 @@ class AccountBalance(_message.Message):
     def balance(self) -> Global___Balance:
         """What it has now."""
 
+    @_builtins.property
+    def partner(self) -> Global___PartnerBalance:
+        """What the operator's wallet said, where it was to be asked; missing of an internal account."""
+
     def __init__(
         self,
         *,
         account: Global___Account | None = ...,
         balance: Global___Balance | None = ...,
+        partner: Global___PartnerBalance | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "balance", b"balance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "balance", b"balance", "partner", b"partner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "balance", b"balance"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "balance", b"balance", "partner", b"partner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AccountBalance: _TypeAlias = AccountBalance  # noqa: Y015
+
+@_typing.final
+class PartnerBalance(_message.Message):
+    """What a player has with the operator."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CASH_FIELD_NUMBER: _builtins.int
+    UNKNOWN_FIELD_NUMBER: _builtins.int
+    cash: _builtins.int
+    """To be spent, in minor units."""
+    unknown: _builtins.str
+    """Why that is not known: `balance_unknown` (no answer that can be believed; ask again), `balance_refused` (the
+    operator does not tell it of this player), `partner_unavailable` (it fails again and again, and is left in peace).
+    """
+    def __init__(
+        self,
+        *,
+        cash: _builtins.int = ...,
+        unknown: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cash", b"cash", "result", b"result", "unknown", b"unknown"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cash", b"cash", "result", b"result", "unknown", b"unknown"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["cash", "unknown"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___PartnerBalance: _TypeAlias = PartnerBalance  # noqa: Y015
 
 @_typing.final
 class HoldWager(_message.Message):
@@ -875,7 +917,8 @@ class PlacedHolds(_message.Message):
     outcome: Global___HoldOutcome.ValueType
     """What became of its money."""
     reason: _builtins.str
-    """Of a refusal: `funds_refused`, `round_ended`, `wallet_unavailable`, `player_refused`, `hold_answered_late`,
+    """Of a refusal: `funds_refused`, `round_ended`, `wallet_unavailable`, `partner_unavailable` (of an ante, while the
+    operator's wallet fails again and again), `player_refused`, `hold_answered_late`,
     `account_unknown`, `wagers_invalid`, `bet_id_reused`.
     """
     @_builtins.property

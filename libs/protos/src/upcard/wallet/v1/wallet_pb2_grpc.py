@@ -3,6 +3,8 @@
 import grpc
 import warnings
 
+from upcard.wallet.v1 import operator_reports_pb2 as upcard_dot_wallet_dot_v1_dot_operator__reports__pb2
+from upcard.wallet.v1 import partners_pb2 as upcard_dot_wallet_dot_v1_dot_partners__pb2
 from upcard.wallet.v1 import wallet_pb2 as upcard_dot_wallet_dot_v1_dot_wallet__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
@@ -125,6 +127,26 @@ class WalletServiceStub:
                 request_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingRequest.SerializeToString,
                 response_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingResponse.FromString,
                 _registered_method=True)
+        self.ListPartners = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/ListPartners',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_partners__pb2.ListPartnersRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_partners__pb2.ListPartnersResponse.FromString,
+                _registered_method=True)
+        self.ListOperatorTransactions = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/ListOperatorTransactions',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorTransactionsRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorTransactionsResponse.FromString,
+                _registered_method=True)
+        self.GetOperatorTotals = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/GetOperatorTotals',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.GetOperatorTotalsRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.GetOperatorTotalsResponse.FromString,
+                _registered_method=True)
+        self.ListOperatorStakes = channel.unary_unary(
+                '/upcard.wallet.v1.WalletService/ListOperatorStakes',
+                request_serializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorStakesRequest.SerializeToString,
+                response_deserializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorStakesResponse.FromString,
+                _registered_method=True)
 
 
 class WalletServiceServicer:
@@ -158,7 +180,7 @@ class WalletServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetBalance(self, request, context):
-        """What an account has.
+        """What an account has. Of a seamless account the operator's wallet is asked too, if that is wanted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -263,6 +285,34 @@ class WalletServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListPartners(self, request, context):
+        """The operators' wallets: how they are spoken to, whether they answer, what waits for them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOperatorTransactions(self, request, context):
+        """What moved the money of an operator's players in a period, a page, with the calls to the operator's wallet.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetOperatorTotals(self, request, context):
+        """The sums of an operator's players in a period, made apart from the list of transactions: both must agree.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOperatorStakes(self, request, context):
+        """What an operator's players have at stake in rounds that have not ended, a page.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_WalletServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -350,6 +400,26 @@ def add_WalletServiceServicer_to_server(servicer, server):
                     servicer.DecideParkedEnding,
                     request_deserializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingRequest.FromString,
                     response_serializer=upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingResponse.SerializeToString,
+            ),
+            'ListPartners': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListPartners,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_partners__pb2.ListPartnersRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_partners__pb2.ListPartnersResponse.SerializeToString,
+            ),
+            'ListOperatorTransactions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOperatorTransactions,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorTransactionsRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorTransactionsResponse.SerializeToString,
+            ),
+            'GetOperatorTotals': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetOperatorTotals,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.GetOperatorTotalsRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.GetOperatorTotalsResponse.SerializeToString,
+            ),
+            'ListOperatorStakes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOperatorStakes,
+                    request_deserializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorStakesRequest.FromString,
+                    response_serializer=upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorStakesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -817,6 +887,114 @@ class WalletService:
             '/upcard.wallet.v1.WalletService/DecideParkedEnding',
             upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingRequest.SerializeToString,
             upcard_dot_wallet_dot_v1_dot_wallet__pb2.DecideParkedEndingResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListPartners(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/ListPartners',
+            upcard_dot_wallet_dot_v1_dot_partners__pb2.ListPartnersRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_partners__pb2.ListPartnersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOperatorTransactions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/ListOperatorTransactions',
+            upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorTransactionsRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorTransactionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetOperatorTotals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/GetOperatorTotals',
+            upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.GetOperatorTotalsRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.GetOperatorTotalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOperatorStakes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/upcard.wallet.v1.WalletService/ListOperatorStakes',
+            upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorStakesRequest.SerializeToString,
+            upcard_dot_wallet_dot_v1_dot_operator__reports__pb2.ListOperatorStakesResponse.FromString,
             options,
             channel_credentials,
             insecure,

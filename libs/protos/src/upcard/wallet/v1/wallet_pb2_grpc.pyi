@@ -7,6 +7,8 @@ isort:skip_file
 
 from collections import abc as _abc
 from grpc import aio as _aio
+from upcard.wallet.v1 import operator_reports_pb2 as _operator_reports_pb2
+from upcard.wallet.v1 import partners_pb2 as _partners_pb2
 from upcard.wallet.v1 import wallet_pb2 as _wallet_pb2
 import abc as _abc_1
 
@@ -31,7 +33,7 @@ class WalletServiceStub:
     Withdraw: _aio.UnaryUnaryMultiCallable[_wallet_pb2.WithdrawRequest, _wallet_pb2.WithdrawResponse]
     """Takes money out of an account, through the cashier."""
     GetBalance: _aio.UnaryUnaryMultiCallable[_wallet_pb2.GetBalanceRequest, _wallet_pb2.GetBalanceResponse]
-    """What an account has."""
+    """What an account has. Of a seamless account the operator's wallet is asked too, if that is wanted."""
     PlaceHolds: _aio.UnaryUnaryMultiCallable[_wallet_pb2.PlaceHoldsRequest, _wallet_pb2.PlaceHoldsResponse]
     """Holds the money of many commands: each gets an answer of its own, and none fails another.
 
@@ -70,6 +72,14 @@ class WalletServiceStub:
     """Proposes to end a parked call without the operator's wallet. Nothing happens until another person has approved it."""
     DecideParkedEnding: _aio.UnaryUnaryMultiCallable[_wallet_pb2.DecideParkedEndingRequest, _wallet_pb2.DecideParkedEndingResponse]
     """Approves such a proposal, and so ends the call; or rejects it. Who proposed it cannot approve it."""
+    ListPartners: _aio.UnaryUnaryMultiCallable[_partners_pb2.ListPartnersRequest, _partners_pb2.ListPartnersResponse]
+    """The operators' wallets: how they are spoken to, whether they answer, what waits for them."""
+    ListOperatorTransactions: _aio.UnaryUnaryMultiCallable[_operator_reports_pb2.ListOperatorTransactionsRequest, _operator_reports_pb2.ListOperatorTransactionsResponse]
+    """What moved the money of an operator's players in a period, a page, with the calls to the operator's wallet."""
+    GetOperatorTotals: _aio.UnaryUnaryMultiCallable[_operator_reports_pb2.GetOperatorTotalsRequest, _operator_reports_pb2.GetOperatorTotalsResponse]
+    """The sums of an operator's players in a period, made apart from the list of transactions: both must agree."""
+    ListOperatorStakes: _aio.UnaryUnaryMultiCallable[_operator_reports_pb2.ListOperatorStakesRequest, _operator_reports_pb2.ListOperatorStakesResponse]
+    """What an operator's players have at stake in rounds that have not ended, a page."""
 
 class WalletServiceServicer(metaclass=_abc_1.ABCMeta):
     """Accounts, holds and statements of players' money.
@@ -110,7 +120,7 @@ class WalletServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _wallet_pb2.GetBalanceRequest,
         context: _aio.ServicerContext[_wallet_pb2.GetBalanceRequest, _abc.Awaitable[_wallet_pb2.GetBalanceResponse]],
     ) -> _abc.Awaitable[_wallet_pb2.GetBalanceResponse]:
-        """What an account has."""
+        """What an account has. Of a seamless account the operator's wallet is asked too, if that is wanted."""
 
     @_abc_1.abstractmethod
     def PlaceHolds(
@@ -227,5 +237,37 @@ class WalletServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_wallet_pb2.DecideParkedEndingRequest, _abc.Awaitable[_wallet_pb2.DecideParkedEndingResponse]],
     ) -> _abc.Awaitable[_wallet_pb2.DecideParkedEndingResponse]:
         """Approves such a proposal, and so ends the call; or rejects it. Who proposed it cannot approve it."""
+
+    @_abc_1.abstractmethod
+    def ListPartners(
+        self,
+        request: _partners_pb2.ListPartnersRequest,
+        context: _aio.ServicerContext[_partners_pb2.ListPartnersRequest, _abc.Awaitable[_partners_pb2.ListPartnersResponse]],
+    ) -> _abc.Awaitable[_partners_pb2.ListPartnersResponse]:
+        """The operators' wallets: how they are spoken to, whether they answer, what waits for them."""
+
+    @_abc_1.abstractmethod
+    def ListOperatorTransactions(
+        self,
+        request: _operator_reports_pb2.ListOperatorTransactionsRequest,
+        context: _aio.ServicerContext[_operator_reports_pb2.ListOperatorTransactionsRequest, _abc.Awaitable[_operator_reports_pb2.ListOperatorTransactionsResponse]],
+    ) -> _abc.Awaitable[_operator_reports_pb2.ListOperatorTransactionsResponse]:
+        """What moved the money of an operator's players in a period, a page, with the calls to the operator's wallet."""
+
+    @_abc_1.abstractmethod
+    def GetOperatorTotals(
+        self,
+        request: _operator_reports_pb2.GetOperatorTotalsRequest,
+        context: _aio.ServicerContext[_operator_reports_pb2.GetOperatorTotalsRequest, _abc.Awaitable[_operator_reports_pb2.GetOperatorTotalsResponse]],
+    ) -> _abc.Awaitable[_operator_reports_pb2.GetOperatorTotalsResponse]:
+        """The sums of an operator's players in a period, made apart from the list of transactions: both must agree."""
+
+    @_abc_1.abstractmethod
+    def ListOperatorStakes(
+        self,
+        request: _operator_reports_pb2.ListOperatorStakesRequest,
+        context: _aio.ServicerContext[_operator_reports_pb2.ListOperatorStakesRequest, _abc.Awaitable[_operator_reports_pb2.ListOperatorStakesResponse]],
+    ) -> _abc.Awaitable[_operator_reports_pb2.ListOperatorStakesResponse]:
+        """What an operator's players have at stake in rounds that have not ended, a page."""
 
 def add_WalletServiceServicer_to_server(servicer: WalletServiceServicer, server: _aio.Server) -> None: ...

@@ -3,7 +3,9 @@
 import asyncio
 from dataclasses import dataclass
 from typing import Final, assert_never
+from uuid import UUID, uuid4
 
+from upcard_seamless.decisions import row_of
 from upcard_wallet.adapters.seamless.observer import SeamlessObserver
 from upcard_wallet.adapters.seamless.partner import (
     Accepted,
@@ -16,7 +18,7 @@ from upcard_wallet.adapters.seamless.partner import (
 )
 from upcard_wallet.adapters.seamless.queue import Said
 from upcard_wallet.adapters.seamless.settings import PartnerSettings
-from upcard_wallet.app.purse import HELD, UNKNOWN, Outcome, Refusal, refused
+from upcard_wallet.app.purse import HELD, UNKNOWN, Outcome, refused
 
 _DETAIL_MAX: Final = 200
 
@@ -35,15 +37,18 @@ async def ask(
     """Ask once, for no longer than the timeout whatever the dialect does."""
     loop = asyncio.get_running_loop()
     began = loop.time()
+    network = uuid4()
     verdict: Verdict
     try:
         async with asyncio.timeout(timeout_s + 0.5):
-            verdict = await partner.ask(call, timeout_s=timeout_s)
+            verdict = await partner.ask(call, timeout_s=timeout_s, network=network)
+    except TimeoutError as error:
+        verdict = Unclear(type(error).__name__, kind="time_out")
     except Exception as error:  # noqa: BLE001 - a dialect that breaks is a partner that does not answer
         verdict = Unclear(type(error).__name__)
     took_s = loop.time() - began
     observer.answered(call.operator, call.kind, verdict, took_s)
-    return verdict, said(call, verdict, took_s)
+    return verdict, said(call, verdict, took_s, network)
 
 
 def name_of(verdict: Verdict) -> str:
@@ -61,10 +66,10 @@ def name_of(verdict: Verdict) -> str:
             assert_never(verdict)
 
 
-def said(call: Call, verdict: Verdict, took_s: float) -> Said:
-    """The answer as it is kept for disputes."""
+def said(call: Call, verdict: Verdict, took_s: float, network: UUID) -> Said:
+    """The answer as it is kept for disputes, with the id under which the partner saw the try."""
     detail = "" if isinstance(verdict, Accepted) else storable(verdict.detail)
-    return Said(call.call, round(took_s * 1000), name_of(verdict), detail)
+    return Said(call.call, round(took_s * 1000), name_of(verdict), detail, network)
 
 
 def storable(text: str) -> str:
@@ -73,17 +78,12 @@ def storable(text: str) -> str:
 
 
 def outcome_of(verdict: Verdict) -> Outcome:
-    """What an answer to a bet means for its holds."""
-    match verdict:
-        case Accepted():
+    """What an answer to a bet means for its holds, as the decision table has it."""
+    row = row_of("bet", verdict.answer)
+    match row.state:
+        case "held":
             return HELD
-        case Refused(why="funds"):
-            return refused(Refusal.FUNDS)
-        case Refused():
-            return refused(Refusal.REFUSED)
-        case NotSent():
-            return refused(Refusal.UNAVAILABLE)
-        case Unclear():
-            return UNKNOWN
+        case "refused":
+            return refused(row.message)
         case _:
-            assert_never(verdict)
+            return UNKNOWN

@@ -111,7 +111,7 @@ class Ending:
     group: HoldGroup
     outcome: Outcome
     distrusted: bool = False
-    """The partner refused, and may have taken the money all the same: it is rolled back to be sure."""
+    """The partner refused, and may have taken the money, or a part: it is rolled back to be sure."""
 
 
 async def end_bets(

@@ -1,63 +1,53 @@
-"""A partner over HTTP in our own plain dialect (docs/seamless.md); other dialects implement `Partner` too."""
+"""A partner over HTTP, in any dialect (docs/seamless.md)."""
 
-import hashlib
-import hmac
-import json
+import asyncio
 from types import TracebackType
-from typing import Final, Literal, Self, cast
+from typing import Final, Self
+from uuid import UUID, uuid4, uuid5
 
 import aiohttp
 
-from upcard_wallet.adapters.seamless.partner import Accepted, Call, NotSent, Refused, Unclear, Verdict
+from upcard_seamless.dialects import Dialect, load_dialect
+from upcard_seamless.reading import ANSWER_MAX_BYTES, together, verdict_of
+from upcard_seamless.requests import Request, parts_of, request_of
+from upcard_seamless.signing import signer_of
+from upcard_wallet.adapters.seamless.partner import Accepted, Call, NotSent, Unclear, Verdict
 
-SIGNATURE: Final = "Upcard-Signature"
-"""Header with the HMAC-SHA256 of the body under the shared secret, in hex."""
+PLAIN: Final = "plain"
+"""The dialect of partners for whom none is named."""
 
 _EXACT_UP_TO_S: Final = 3600.0
 """The client would round longer timeouts up to whole seconds."""
-_ANSWER_MAX_BYTES: Final = 64 * 1024
 _DETAIL_MAX: Final = 200
-_WHY: Final = {
-    "insufficient_funds": "funds",
-    "player_refused": "player",
-    "not_found": "not_found",
-}
-
-
-def signature(secret: bytes, body: bytes) -> str:
-    """What a body is signed with."""
-    return hmac.new(secret, body, hashlib.sha256).hexdigest()
-
-
-def body_of(call: Call) -> bytes:
-    """The body of a call: the same bytes in each try."""
-    return json.dumps(
-        {
-            "call": str(call.call),
-            "operator": call.operator,
-            "player": call.player,
-            "currency": call.currency,
-            "round": call.round,
-            "transactions": [{"id": str(one.id), "amount": one.amount} for one in call.transactions],
-            "total": call.total,
-            "closes_round": call.closes_round,
-        },
-        separators=(",", ":"),
-    ).encode()
 
 
 class HttpPartner:
     """One operator's wallet at an address. Use it as an async context manager, inside a running loop."""
 
     def __init__(
-        self, address: str, secret: bytes, *, connections: int = 128, connect_timeout_s: float = 3.0
+        self,
+        address: str,
+        secret: bytes,
+        *,
+        dialect: Dialect | None = None,
+        connections: int = 128,
+        connect_timeout_s: float = 3.0,
     ) -> None:
-        """`address` is what comes before `/bet`, `/win` and `/rollback`; the secret signs every body."""
+        """`address` is what comes before a call's path. The secret is shared, or our private key as PEM.
+
+        Raises upcard_seamless.signing.KeyInvalid when the secret does not fit the dialect.
+        """
+        self.dialect = dialect or load_dialect(PLAIN)
         self._address = address.rstrip("/")
-        self._secret = secret
+        self._signer = signer_of(self.dialect.signature, secret)
         self._connections = connections
         self._connect_timeout_s = connect_timeout_s
         self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def dialect_name(self) -> str:
+        """See `Partner`."""
+        return self.dialect.name
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -79,77 +69,60 @@ class HttpPartner:
             await self._session.close()
             self._session = None
 
-    async def ask(self, call: Call, *, timeout_s: float) -> Verdict:
-        """Make the call once: see `Partner`."""
+    async def ask(self, call: Call, *, timeout_s: float, network: UUID | None = None) -> Verdict:
+        """Make the call once: see `Partner`.
+
+        A dialect of single transactions makes it in parts. A bet ends with the first part that is not done;
+        of a rollback all parts are told, whatever was said to one: any of them may have been taken.
+        """
         if self._session is None:
             raise RuntimeError("not entered")
-        body = body_of(call)
+        network = network or uuid4()
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        verdicts: list[Verdict] = []
+        for place, part in enumerate(parts_of(self.dialect, call)):
+            one = uuid5(network, str(place)) if place else network
+            request = request_of(self.dialect, part, one, self._signer)
+            verdict = await self._ask(self._session, request, deadline)
+            verdicts.append(verdict)
+            if not isinstance(verdict, Accepted) and call.kind != "rollback":
+                break
+        return together(verdicts)
+
+    async def _ask(self, session: aiohttp.ClientSession, request: Request, deadline: float) -> Verdict:
+        remaining_s = deadline - asyncio.get_running_loop().time()
+        if remaining_s <= 0:
+            return NotSent("no time was left")
         try:
-            async with self._session.post(
-                f"{self._address}/{call.kind}",
-                data=body,
-                headers={
-                    "Content-Type": "application/json",
-                    "Accept-Encoding": "identity",
-                    SIGNATURE: signature(self._secret, body),
-                },
+            async with session.post(
+                self._address + request.path,
+                data=request.body,
+                headers={**request.headers, "Accept-Encoding": "identity"},
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(
-                    total=timeout_s,
-                    sock_connect=min(self._connect_timeout_s, timeout_s),
+                    total=remaining_s,
+                    sock_connect=min(self._connect_timeout_s, remaining_s),
                     ceil_threshold=_EXACT_UP_TO_S,
                 ),
             ) as response:
-                if response.status != 200:
-                    return Unclear(f"HTTP {response.status}")
-                data = await _read(response)
+                known = response.status in self.dialect.answer.statuses
+                data = await _read(response) if known else b""
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             return NotSent(_said(error))  # no connection was made, so nothing went over it
-        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+        except TimeoutError as error:
+            return Unclear(_said(error), kind="time_out")
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             return Unclear(_said(error))
-        return verdict_of(call, data)
+        return verdict_of(self.dialect, request, response.status, data)
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes | None:
     data = bytearray()
     async for chunk in response.content.iter_any():
         data += chunk
-        if len(data) > _ANSWER_MAX_BYTES:
+        if len(data) > ANSWER_MAX_BYTES:
             return None
     return bytes(data)
-
-
-def verdict_of(call: Call, data: bytes | None) -> Verdict:
-    """What an answer means for the call that it claims to answer. Never believes more than it has to."""
-    if data is None:
-        return Unclear("the answer is too long")
-    try:
-        answer = json.loads(data)
-    except (ValueError, RecursionError):
-        return Unclear("the answer is no JSON")
-    if not isinstance(answer, dict):
-        return Unclear("the answer is no object")
-    if answer.get("call") != str(call.call):
-        return Unclear("the answer is to another call", contradicts=True)
-    match answer.get("status"):
-        case "accepted":
-            return _accepted(call, answer)
-        case "refused":
-            reason = answer.get("reason")
-            why = _WHY.get(reason, "other") if isinstance(reason, str) else "other"
-            return Refused(
-                cast("Literal['funds', 'player', 'not_found', 'other']", why), str(reason)[:_DETAIL_MAX]
-            )
-        case other:
-            return Unclear(f"no status that is known: {str(other)[:40]}")
-
-
-def _accepted(call: Call, answer: dict[str, object]) -> Verdict:
-    for name, wanted in (("total", call.total), ("currency", call.currency), ("player", call.player)):
-        said = answer.get(name)
-        if type(said) is not type(wanted) or said != wanted:
-            return Unclear(f"accepted with another {name}: {str(said)[:40]}", contradicts=True)
-    return Accepted()
 
 
 def _said(error: BaseException) -> str:

@@ -1,6 +1,6 @@
 """What the seamless purse tells of itself: for metrics, logs and alarms."""
 
-from typing import Protocol
+from typing import Literal, Protocol
 from uuid import UUID
 
 from upcard_wallet.adapters.seamless.partner import CallKind, Verdict
@@ -19,6 +19,10 @@ class SeamlessObserver(Protocol):
 
     def abandoned(self, operator: str, groups: int) -> None:
         """Bets whose answer nobody waits for any more are being rolled back."""
+        ...
+
+    def circuit(self, operator: str, state: Literal["closed", "open", "probing"]) -> None:
+        """The partner's circuit is in this state now: open, and antes are refused unasked."""
         ...
 
     def paused(self, operator: str, pause_s: float) -> None:
@@ -40,6 +44,9 @@ class Silent:
         """See `SeamlessObserver`."""
 
     def abandoned(self, operator: str, groups: int) -> None:
+        """See `SeamlessObserver`."""
+
+    def circuit(self, operator: str, state: Literal["closed", "open", "probing"]) -> None:
         """See `SeamlessObserver`."""
 
     def paused(self, operator: str, pause_s: float) -> None:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from upcard_seamless.answers import CONTRADICTING
+from upcard_seamless.decisions import Row, row_of
 from upcard_wallet.adapters.seamless import ids
-from upcard_wallet.adapters.seamless.partner import Accepted, NotSent, Refused, Transaction, Unclear, Verdict
+from upcard_wallet.adapters.seamless.partner import Transaction, Verdict
 from upcard_wallet.adapters.seamless.settings import PartnerSettings
 from upcard_wallet.app.purse import AccountRef, Credit, FreedHold, SettledPlayer
 
@@ -155,6 +157,8 @@ class Tried:
     """It is the rollback of a bet whose end nobody knew, so the partner may rightly not know it."""
     confirming: bool
     """It was answered with `not_found` once, and is sent again to be sure."""
+    undoes: Literal["bet", "win"] | None = None
+    """Of a rollback; none: a win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,25 +175,42 @@ class Decision:
     """Whether it counts as a failed try."""
 
 
+def row_for(verdict: Verdict, tried: Tried) -> Row:
+    """The row of the decision table for an answer to a queued call."""
+    if tried.unposted_bet:
+        return row_of("rollback", verdict.answer, "bet_unknown")
+    if tried.undoes is not None:
+        return row_of("rollback", verdict.answer, "win" if tried.undoes == "win" else "bet_held")
+    return row_of("win", verdict.answer)
+
+
 def decide(verdict: Verdict, tried: Tried, settings: PartnerSettings) -> Decision:
-    """What an answer to a queued call leads to."""
-    match verdict:
-        case Accepted():
+    """What an answer to a queued call leads to: its row of the decision table, and how often it was tried."""
+    row = row_for(verdict, tried)
+    match row.then:
+        case "nothing":
             return Decision("done")
-        case Refused(why="not_found") if tried.unposted_bet:
+        case "people":
+            return Decision("parked", reason=row.message)
+        case "confirm":
             if tried.confirming:
                 return Decision("done", reason="not_found")
             # The bet itself may still be on its way to a partner that keeps no list of what it never saw.
             return Decision("again", settings.confirm_after_s, confirming=True)
-        case Refused(why=why):
-            return Decision("parked", reason=f"refused_{why}")
-        case Unclear(contradicts=True) if tried.contradictions + 1 >= settings.contradictions_max:
-            return Decision("parked", reason="contradicted", contradicted=True)
-        case NotSent() | Unclear():
-            if tried.failures and tried.failing_for_s >= settings.park_after_s:
-                return Decision("parked", reason="no_answer")
-            contradicts = isinstance(verdict, Unclear) and verdict.contradicts
-            return Decision("again", pause_s(tried.failures, settings), contradicted=contradicts, failed=True)
+        case "again" | "again_few":
+            return _again(row, tried, settings)
+        case "rollback":
+            raise ValueError(f"{row.name}: nothing rolls back what is told")
+
+
+def _again(row: Row, tried: Tried, settings: PartnerSettings) -> Decision:
+    contradicted = row.answer in CONTRADICTING
+    if row.then == "again_few" and tried.contradictions + 1 >= settings.contradictions_max:
+        return Decision("parked", reason=row.message, contradicted=contradicted)
+    if tried.failures and tried.failing_for_s >= settings.park_after_s:
+        return Decision("parked", reason="no_answer")
+    pause = pause_s(tried.failures, settings)
+    return Decision("again", pause, contradicted=contradicted, failed=True)
 
 
 def pause_s(failures: int, settings: PartnerSettings) -> float:

@@ -15,12 +15,15 @@ from eventstore.postgres.connections import Connection
 from upcard_wallet.adapters.seamless import bets, planning, queue
 from upcard_wallet.adapters.seamless.asking import PartnerAt, ask, outcome_of
 from upcard_wallet.adapters.seamless.bets import Ending
+from upcard_wallet.adapters.seamless.circuit import Circuit, begins_something
 from upcard_wallet.adapters.seamless.committing import GroupCommitter
 from upcard_wallet.adapters.seamless.faults import reach
+from upcard_wallet.adapters.seamless.looking import BalanceDesk, standings
 from upcard_wallet.adapters.seamless.observer import SeamlessObserver, Silent
 from upcard_wallet.adapters.seamless.partner import NotSent, Refused, Verdict
 from upcard_wallet.adapters.seamless.queue import Said
 from upcard_wallet.adapters.seamless.storing import store
+from upcard_wallet.app.partners import PartnerStanding
 from upcard_wallet.app.ports import HoldExists
 from upcard_wallet.app.purse import (
     HELD,
@@ -33,6 +36,7 @@ from upcard_wallet.app.purse import (
     HoldGroup,
     HoldRecords,
     Outcome,
+    PartnerCash,
     PlacingFailed,
     Refusal,
     SettledPlayer,
@@ -44,6 +48,7 @@ _DATABASE: Final = (asyncpg.PostgresError, *SESSION_LOST)
 _FIRST_LOOK_S: Final = 0.02
 _LONGEST_LOOK_S: Final = 0.25
 _TRIES: Final = 5
+_NOT_ASKED: Final = NotSent("the partner's circuit is open", answer="not_asked")
 
 
 @dataclass(slots=True)
@@ -102,6 +107,12 @@ class SeamlessPurse:
         self._places = {
             operator: asyncio.Semaphore(at.settings.bets_at_once) for operator, at in partners.items()
         }
+        self._under_way = dict.fromkeys(partners, 0)
+        self.circuits = {operator: self._circuit(operator, at) for operator, at in partners.items()}
+        self._balances = {
+            operator: BalanceDesk(at, self.circuits[operator], self.observer)
+            for operator, at in partners.items()
+        }
         # One for each operator, so that nobody's trouble delays the others; the last one for the rest.
         self._endings: dict[str | None, GroupCommitter[tuple[Ending, Said | None], Outcome]] = {
             operator: GroupCommitter(self._end) for operator in (*partners, None)
@@ -140,6 +151,17 @@ class SeamlessPurse:
                 tasks.create_task(ask_one(group))
             tasks.create_task(self._look(admitted.to_await, deadline, told))
         return [told.outcomes[_key(group)] for group in groups]
+
+    async def cash_outside(self, account: AccountRef, within_s: float) -> PartnerCash | None:
+        """Ask the partner: see `Purse`."""
+        desk = self._balances.get(account.operator)
+        if desk is None:
+            return PartnerCash(None, Refusal.PARTNER)
+        return await desk.ask(account, within_s)
+
+    async def standings(self, connection: Connection) -> Sequence[PartnerStanding]:
+        """How things stand with each partner: see `app.partners`."""
+        return await standings(connection, self.partners, self.circuits, self._under_way)
 
     async def release(self, connection: Connection, holds: Sequence[FreedHold]) -> None:
         """Queue rollbacks: see `Purse`. A bet that is still being asked is not waited for."""
@@ -186,24 +208,39 @@ class SeamlessPurse:
             self.observer.abandoned(operator, sum(group.account.operator == operator for group in groups))
         return len(groups)
 
+    def _circuit(self, operator: str, at: PartnerAt) -> Circuit:
+        self.observer.circuit(operator, "closed")
+        return Circuit(at.settings, changed=lambda state: self.observer.circuit(operator, state))
+
     async def _admit(self, groups: Mapping[_Key, HoldGroup], deadline: float) -> "_Admitted":
         loop = asyncio.get_running_loop()
         pause_s = _FIRST_LOOK_S
+        admits: dict[_Key, bool] = {}
         try:
             async with asyncio.timeout_at(deadline):
                 for _ in range(_TRIES - 1):
                     try:
-                        return await self._admit_once(groups, deadline - loop.time())
+                        return await self._admit_once(groups, deadline - loop.time(), admits)
                     except (HoldExists, asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError):
                         await asyncio.sleep(pause_s)
                         pause_s *= 2
-                return await self._admit_once(groups, deadline - loop.time())
+                return await self._admit_once(groups, deadline - loop.time(), admits)
         except (*_DATABASE, HoldExists) as error:
             raise PlacingFailed(
                 f"{type(error).__name__}: nothing is known of {len(groups)} commands"
             ) from error
 
-    async def _admit_once(self, groups: Mapping[_Key, HoldGroup], remaining_s: float) -> "_Admitted":
+    def _admits(self, key: _Key, group: HoldGroup, admits: dict[_Key, bool]) -> bool:
+        """Whether its partner's circuit lets a group in: asked once, since the group may be the probe."""
+        if not begins_something(group):
+            return True
+        if key not in admits:
+            admits[key] = self.circuits[group.account.operator].admits()
+        return admits[key]
+
+    async def _admit_once(
+        self, groups: Mapping[_Key, HoldGroup], remaining_s: float, admits: dict[_Key, bool]
+    ) -> "_Admitted":
         admitted = _Admitted()
         direct: list[Ending] = []
         async with self.pool.acquire() as connection, connection.transaction():
@@ -217,6 +254,8 @@ class SeamlessPurse:
                     direct.append(Ending(group, HELD))  # free bets lie in our own ledger
                 elif group.account.operator not in self.partners:
                     direct.append(Ending(group, refused(Refusal.UNAVAILABLE)))
+                elif not self._admits(key, group, admits):
+                    direct.append(Ending(group, outcome_of(_NOT_ASKED)))
                 else:
                     admitted.to_ask.append(group)
             abandoned_in_s = remaining_s + self._margin_s(admitted.to_ask)
@@ -259,12 +298,13 @@ class SeamlessPurse:
 
     def _ending(self, group: HoldGroup, verdict: Verdict) -> Ending:
         distrusts = self.partners[group.account.operator].settings.roll_back_refused
-        return Ending(group, outcome_of(verdict), distrusted=distrusts and isinstance(verdict, Refused))
+        undone = isinstance(verdict, Refused) and (distrusts or verdict.partly)
+        return Ending(group, outcome_of(verdict), distrusted=undone)
 
     async def _verdict(self, group: HoldGroup, deadline: float) -> tuple[Verdict, Said | None]:
         loop = asyncio.get_running_loop()
-        at = self.partners[group.account.operator]
-        places = self._places[group.account.operator]
+        operator = group.account.operator
+        at, places, circuit = self.partners[operator], self._places[operator], self.circuits[operator]
         try:
             async with asyncio.timeout_at(deadline):
                 await places.acquire()
@@ -274,7 +314,15 @@ class SeamlessPurse:
             remaining_s = deadline - loop.time()
             if remaining_s <= 0:
                 return NotSent("too late to ask"), None
-            return await ask(at.partner, bets.call_of(group), remaining_s, self.observer)
+            if circuit.state == "open" and begins_something(group):
+                return _NOT_ASKED, None  # it opened while this one waited
+            self._under_way[operator] += 1
+            try:
+                verdict, said = await ask(at.partner, bets.call_of(group), remaining_s, self.observer)
+            finally:
+                self._under_way[operator] -= 1
+            circuit.answered(verdict)
+            return verdict, said
         finally:
             places.release()
 

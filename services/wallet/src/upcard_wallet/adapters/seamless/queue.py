@@ -166,8 +166,8 @@ UPDATE wallet.partner_lanes AS lanes
 """
 
 _ANSWERS: Final = """
-INSERT INTO wallet.partner_answers (call, took_ms, verdict, detail)
-SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[])
+INSERT INTO wallet.partner_answers (call, took_ms, verdict, detail, network)
+SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::uuid[])
 """
 
 
@@ -276,6 +276,7 @@ def _claimed(row: asyncpg.Record, claim: UUID) -> Claimed:
             row["contradictions"],
             row["undoes"] == "bet" and not row["posted"],
             row["confirming"],
+            row["undoes"],
         ),
     )
 
@@ -288,6 +289,8 @@ class Said:
     took_ms: int
     verdict: str
     detail: str
+    network: UUID | None = None
+    """The id of the try, as the partner got it."""
 
 
 async def note_answers(connection: Connection, said: Sequence[Said]) -> None:
@@ -298,6 +301,7 @@ async def note_answers(connection: Connection, said: Sequence[Said]) -> None:
         [one.took_ms for one in said],
         [one.verdict for one in said],
         [one.detail[:200] for one in said],
+        [one.network for one in said],
     )
 
 

@@ -29,6 +29,10 @@ class PartnerSettings:
     confirm_after_s: float = 60.0
     """A rollback of a bet that the partner says it does not know is sent once more after this time."""
     failures_before_pause: int = 8
-    """So many failed calls one after the other, and the partner counts as down."""
+    """So many failed calls one after the other, and the partner counts as down: its circuit opens."""
     down_pause_s: float = 5.0
     """How often a partner that is down is tried."""
+    balances_at_once: int = 16
+    """Questions for balances under way at the same time; further ones are answered with `balance_unknown`."""
+    balance_timeout_s: float = 2.0
+    """Longest time for a balance."""

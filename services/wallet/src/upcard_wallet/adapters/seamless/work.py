@@ -9,10 +9,11 @@ from uuid import UUID, uuid4
 from eventstore.postgres import Pool
 from upcard_wallet.adapters.seamless import queue
 from upcard_wallet.adapters.seamless.asking import PartnerAt, ask
+from upcard_wallet.adapters.seamless.circuit import Circuit, is_failure
 from upcard_wallet.adapters.seamless.committing import GroupCommitter
 from upcard_wallet.adapters.seamless.faults import reach
 from upcard_wallet.adapters.seamless.observer import SeamlessObserver
-from upcard_wallet.adapters.seamless.partner import NotSent, Unclear, Verdict
+from upcard_wallet.adapters.seamless.partner import Verdict
 from upcard_wallet.adapters.seamless.planning import Decision, decide
 from upcard_wallet.adapters.seamless.purse import SeamlessPurse
 from upcard_wallet.adapters.seamless.queue import Claimed, Said
@@ -53,6 +54,10 @@ class SeamlessWork:
     def observer(self) -> SeamlessObserver:
         """Who is told."""
         return self._purse.observer
+
+    def circuit_of(self, operator: str) -> Circuit:
+        """The operator's partner's."""
+        return self._purse.circuits[operator]
 
     async def wait(self, ending: asyncio.Event, seconds: float | None = None) -> None:
         """Pause, or end the pause when everything ends."""
@@ -107,7 +112,9 @@ class _Courier:
         self._partner = at.partner
         self._settings = at.settings
         self._work = work
+        self._circuit = work.circuit_of(operator)
         self._failed_in_a_row = 0
+        self._was_down = False
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def run(self, ending: asyncio.Event) -> None:
@@ -125,7 +132,10 @@ class _Courier:
         if free <= 0:
             await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
             return
-        down = self._failed_in_a_row >= self._settings.failures_before_pause
+        down = self._failed_in_a_row >= self._settings.failures_before_pause or self._circuit.down
+        if self._was_down and not down:
+            await self._hasten()  # it was a bet that found the partner back
+        self._was_down = down
         if down:
             self._work.observer.paused(self._operator, self._settings.down_pause_s)
             await self._work.wait(ending, self._settings.down_pause_s)
@@ -139,6 +149,7 @@ class _Courier:
             await asyncio.wait(self._under_way)
             if not self._failed_in_a_row:
                 await self._hasten()
+                self._was_down = False
         elif not claimed:
             await self._work.wait(ending)
 
@@ -179,8 +190,8 @@ class _Courier:
             )
 
     def _count(self, verdict: Verdict) -> None:
-        failed = isinstance(verdict, NotSent) or (isinstance(verdict, Unclear) and not verdict.contradicts)
-        self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
+        self._failed_in_a_row = self._failed_in_a_row + 1 if is_failure(verdict) else 0
+        self._circuit.answered(verdict)
 
 
 def _jittered(decision: Decision) -> Decision:

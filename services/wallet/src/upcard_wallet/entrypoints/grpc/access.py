@@ -12,7 +12,9 @@ from upcard_wallet.entrypoints.grpc.accounts import AccountCalls
 from upcard_wallet.entrypoints.grpc.adjusting import AdjustmentCalls
 from upcard_wallet.entrypoints.grpc.answering import Desk
 from upcard_wallet.entrypoints.grpc.holds import HoldCalls
+from upcard_wallet.entrypoints.grpc.operator_reports import OperatorReportCalls
 from upcard_wallet.entrypoints.grpc.parked import ParkedCalls
+from upcard_wallet.entrypoints.grpc.partners import PartnerCalls
 
 __all__ = ["WALLET", "WalletServicer", "exposed_wallet"]
 
@@ -42,10 +44,22 @@ ACCESS: Final[dict[str, Access]] = {
     "RetryParkedCall": _PEOPLE,
     "ProposeParkedEnding": _PEOPLE,
     "DecideParkedEnding": _PEOPLE,
+    "ListPartners": _PEOPLE,
+    "ListOperatorTransactions": _CASHIER,
+    "GetOperatorTotals": _CASHIER,
+    "ListOperatorStakes": _CASHIER,
 }
 
 
-class WalletServicer(AccountCalls, HoldCalls, AdjustmentCalls, ParkedCalls, pb_grpc.WalletServiceServicer):
+class WalletServicer(
+    AccountCalls,
+    HoldCalls,
+    AdjustmentCalls,
+    ParkedCalls,
+    OperatorReportCalls,
+    PartnerCalls,
+    pb_grpc.WalletServiceServicer,
+):
     """All calls of the wallet."""
 
     def __init__(self, desk: Desk) -> None:
@@ -53,6 +67,8 @@ class WalletServicer(AccountCalls, HoldCalls, AdjustmentCalls, ParkedCalls, pb_g
         HoldCalls.__init__(self, desk)
         AdjustmentCalls.__init__(self, desk)
         ParkedCalls.__init__(self, desk)
+        OperatorReportCalls.__init__(self, desk)
+        PartnerCalls.__init__(self, desk)
 
 
 def exposed_wallet(desk: Desk) -> Exposed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import grpc.aio
 
@@ -16,7 +16,7 @@ from upcard_wallet.app.balance import Balance, balance, balance_of, find_account
 from upcard_wallet.app.deposit import Deposit, deposit
 from upcard_wallet.app.moving import Moved
 from upcard_wallet.app.open_account import OpenAccount, open_account
-from upcard_wallet.app.purse import AccountRef
+from upcard_wallet.app.purse import AccountRef, PartnerCash
 from upcard_wallet.app.statement import Statement, statement
 from upcard_wallet.app.wallet import Done, Refused
 from upcard_wallet.app.withdraw import Withdraw, withdraw
@@ -25,7 +25,9 @@ from upcard_wallet.entrypoints.grpc.answering import Desk, origin
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
-_UNKNOWN = Refused("account_unknown")
+_UNKNOWN: Final = Refused("account_unknown")
+_OF_THE_DEADLINE: Final = 0.7
+"""How much of a call's time a partner may take, so that the call itself is answered in any case."""
 
 
 class AccountCalls:
@@ -116,7 +118,16 @@ class AccountCalls:
         if isinstance(found, Refused) or not _may_see(found.account):
             return pb.GetBalanceResponse(refusal=messages.refusal(_UNKNOWN))
         shown = pb.AccountBalance(account=messages.account(found.account), balance=messages.balance(found))
+        if request.ask_partner:
+            outside = await self._outside(found.account)
+            if outside is not None:
+                shown.partner.CopyFrom(messages.partner_balance(outside))
         return pb.GetBalanceResponse(found=shown)
+
+    async def _outside(self, account: AccountRef) -> PartnerCash | None:
+        """What a seamless player has with the operator, before the call's own deadline."""
+        within_s = serving().remaining_s() * _OF_THE_DEADLINE
+        return await self._desk.wallet.purses[account.purse].cash_outside(account, within_s)
 
     async def GetStatement(  # noqa: N802 - the name of the call
         self,

@@ -8,6 +8,7 @@ from typing import Final
 from servicekit.answering import Answering, fit_correlation_id, who_acts
 from upcard_wallet.app.adjustments import Adjustments, DecidedMeanwhile
 from upcard_wallet.app.parked import ParkedTables, VerdictMeanwhile
+from upcard_wallet.app.partners import Partners
 from upcard_wallet.app.ports import HoldExists
 from upcard_wallet.app.wallet import Origin, Wallet
 
@@ -23,6 +24,8 @@ class Desk:
     adjustments: Adjustments
     parked: ParkedTables
     answering: Answering
+    partners: Partners | None = None
+    """The operators' wallets; None where there can be none."""
 
 
 def origin() -> Origin:

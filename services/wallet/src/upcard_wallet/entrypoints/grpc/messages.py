@@ -16,7 +16,7 @@ from upcard_wallet.app.adjustments import Adjustment
 from upcard_wallet.app.balance import Balance
 from upcard_wallet.app.moving import Moved
 from upcard_wallet.app.place_holds import PlacedHolds
-from upcard_wallet.app.purse import AccountRef, PurseKind
+from upcard_wallet.app.purse import AccountRef, PartnerCash, PurseKind
 from upcard_wallet.app.release_holds import Released, ReleaseReason
 from upcard_wallet.app.statement import Statement, StatementLine
 from upcard_wallet.app.wallet import Refused
@@ -73,6 +73,7 @@ _SENTENCES: Final = {
     "account_unknown": "there is no such account",
     "account_exists": "the id, or the player's currency, has an account with other values",
     "funds_refused": "there is not enough money",
+    "partner_unavailable": "the operator's wallet does not answer; new stakes are not taken until it does",
     "debt_open": "the player owes something",
     "purse_is_seamless": "the money lies with the operator",
     "two_people_needed": "another person has to approve it",
@@ -102,6 +103,13 @@ def account(ref: AccountRef) -> pb.Account:
 def balance(found: Balance) -> pb.Balance:
     """What an account has."""
     return pb.Balance(cash=found.cash, held=found.held, promo=found.promo, owed=found.owed)
+
+
+def partner_balance(outside: PartnerCash) -> pb.PartnerBalance:
+    """What a player has with the operator, or why that is not known."""
+    if outside.cash is None:
+        return pb.PartnerBalance(unknown=outside.unknown or "balance_unknown")
+    return pb.PartnerBalance(cash=outside.cash)
 
 
 def moved(done: Moved) -> pb.Moved:

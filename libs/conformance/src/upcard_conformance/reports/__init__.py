@@ -1,0 +1,1 @@
+"""A report in words, as JSON, and as JUnit's XML."""

@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/gateway; do not edit."""

@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/gateway/v1; do not edit."""

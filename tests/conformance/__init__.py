@@ -1,0 +1,1 @@
+"""The conformance kit and the reference wallet that it is measured by."""
