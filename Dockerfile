@@ -1,5 +1,5 @@
-# One image for all services, one entry point a service: `docker run IMAGE table`, `wallet`, `bonus`, `history`; or
-# `upcard …` for people. It writes nothing anywhere: run it with a read-only file system.
+# One image for all services, one entry point a service: `docker run IMAGE table`, `wallet`, `bonus`, `history`,
+# `gateway`; or `upcard …` for people. It writes nothing anywhere: run it with a read-only file system.
 
 FROM python:3.13-slim AS built
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
@@ -12,7 +12,8 @@ COPY services services
 # Our own packages; what they stand on is in the lock.
 RUN /opt/upcard/bin/python -m pip install --no-index --no-deps --no-build-isolation \
       ./libs/rules_core ./libs/eventstore ./libs/protos ./libs/servicekit ./libs/messaging ./libs/operate \
-      ./services/table ./services/wallet ./services/bonus ./services/history \
+      ./libs/platform ./libs/seamless ./libs/conformance \
+      ./services/table ./services/wallet ./services/bonus ./services/history ./services/gateway \
  && /opt/upcard/bin/python -m pip check
 
 FROM python:3.13-slim

@@ -33,6 +33,11 @@ CARRIERS := libs/eventstore/*,libs/messaging/*,libs/servicekit/*
 SERVICE_SUITES := tests/table/owner tests/table/watching tests/table/funding tests/table/edges tests/wallet \
 	tests/bonus/office tests/bonus/edges tests/history
 MIN_COVERAGE_SERVICES := 90
+CORE_SERVICES := services/table/*,services/wallet/*,services/bonus/*,services/history/*
+# What platforms and players call, and what their programmers are given: likewise.
+EDGE_SUITES := tests/gateway tests/conformance
+MIN_COVERAGE_EDGE := 85
+EDGE := services/gateway/*,libs/platform/*,libs/seamless/*,libs/conformance/*
 
 # An environment that was made somewhere else (a copied folder) or whose Python has gone is made again.
 ifneq ($(shell cat $(VENV)/made-in 2>/dev/null && test -x $(BIN)/python && echo usable),$(CURDIR) usable)
@@ -56,7 +61,7 @@ test: lint tests ## Lint, then all tests but the slow ones, with the coverage ga
 
 .PHONY: tests
 tests: $(VENV)/installed
-	$(PYTEST) $(PARALLEL) --ignore=tests/house_rules --ignore=tests/end_to_end $(SERVICE_SUITES:%=--ignore=%) --cov --cov-report= $(ARGS)
+	$(PYTEST) $(PARALLEL) --ignore=tests/house_rules --ignore=tests/end_to_end $(SERVICE_SUITES:%=--ignore=%) $(EDGE_SUITES:%=--ignore=%) --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --include="libs/rules_core/*" --fail-under=$(MIN_COVERAGE)
 	$(BIN)/coverage report --include="$(CARRIERS)" --fail-under=$(MIN_COVERAGE_CARRIERS)
 
@@ -94,7 +99,12 @@ stack: $(VENV)/installed ## Keep PostgreSQL and Kafka running and print their ad
 .PHONY: services
 services: $(VENV)/installed ## What each service does on real servers, with the coverage gate
 	$(PYTEST) $(PARALLEL) tests/table tests/wallet tests/bonus tests/history --cov --cov-report= $(ARGS)
-	$(BIN)/coverage report --include="services/*" --fail-under=$(MIN_COVERAGE_SERVICES)
+	$(BIN)/coverage report --include="$(CORE_SERVICES)" --fail-under=$(MIN_COVERAGE_SERVICES)
+
+.PHONY: edge
+edge: $(VENV)/installed ## The gateway on real servers, and partners' wallets under the conformance kit, with the coverage gate
+	$(PYTEST) $(PARALLEL) $(EDGE_SUITES) tests/platform tests/seamless --cov --cov-report= $(ARGS)
+	$(BIN)/coverage report --include="$(EDGE)" --fail-under=$(MIN_COVERAGE_EDGE)
 
 .PHONY: end-to-end
 end-to-end: $(VENV)/installed ## The services as processes, over gRPC and Kafka: rounds, money, kills (LANE=native too)
@@ -148,6 +158,11 @@ docs: $(VENV)/installed ## Make the documents of events and topics from the code
 	$(BIN)/python -m tools.generate_table_event_docs $(ARGS)
 	$(BIN)/python -m tools.generate_wallet_event_docs $(ARGS)
 	$(BIN)/python -m tools.generate_bonus_event_docs $(ARGS)
+	$(BIN)/python -m tools.generate_gateway_event_docs $(ARGS)
+	$(BIN)/python -m tools.generate_problem_docs $(ARGS)
+	$(BIN)/python -m tools.generate_openapi $(ARGS)
+	$(BIN)/python -m tools.generate_seamless_docs $(ARGS)
+	$(BIN)/python -m tools.generate_conformance_docs $(ARGS)
 
 .PHONY: protos
 protos: $(VENV)/installed ## Make libs/protos from proto/ (ARGS=--check only compares)

@@ -43,6 +43,7 @@ FAULTS = (
     "messaging/relay/test_failures.py",
     "faults/test_everything_at_once.py",
     "faults/test_casino.py",
+    "gateway/webhooks/test_killed.py",
 )
 
 

@@ -46,6 +46,7 @@ def test_nothing_is_found_in_any_migration() -> None:
         "table",
         "wallet",
         "bonus",
+        "gateway",
         "history",
     }
     ran = squawk(*migrations())

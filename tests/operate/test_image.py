@@ -29,9 +29,10 @@ SETTINGS = {
     "wallet": ("upcard_wallet.settings", "WalletSettings"),
     "bonus": ("upcard_bonus.settings", "BonusSettings"),
     "history": ("upcard_history.settings", "HistorySettings"),
+    "gateway": ("upcard_gateway.settings", "GatewaySettings"),
 }
 VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?P<how>:-|:\?)?(?P<rest>[^}]*)\}")
-KEY_IDS = ("UPCARD_CARD_KEY", "UPCARD_JACKPOT_KEY")
+KEY_IDS = ("UPCARD_CARD_KEY", "UPCARD_JACKPOT_KEY", "UPCARD_SECRET_KEY", "UPCARD_LINK_KEY")
 SECRET = re.compile(r"PASSWORD|SECRET|KEY")
 
 
@@ -101,7 +102,7 @@ def test_a_service_is_confined_and_watched(compose: dict[str, Any], service: str
     assert definition["security_opt"] == ["no-new-privileges:true"]
     assert definition["healthcheck"]["test"] == ["CMD", "/usr/local/bin/entrypoint", "healthy"]
     assert {"mem_limit", "cpus", "pids_limit", "stop_grace_period", "logging"} <= set(definition)
-    assert [port.split(":")[0] for port in definition["ports"]] == ["127.0.0.1"]
+    assert {port.split(":")[0] for port in definition["ports"]} == {"127.0.0.1"}
     assert definition["depends_on"]["prepare"] == {"condition": "service_completed_successfully"}
 
 

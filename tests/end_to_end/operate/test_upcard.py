@@ -20,6 +20,7 @@ from upcard_operate.demo.play import Wanted, play
 from upcard_operate.demo.report import Report
 from upcard_operate.demo.tables import TABLES
 from upcard_operate.local.fleet import Fleet
+from upcard_operate.options import SERVICES
 
 DEADLINE_S = 120
 PLAYERS = 12
@@ -114,7 +115,7 @@ def test_a_statement_adds_up(played: Played) -> None:
 def test_check_finds_nothing_to_do(played: Played) -> None:
     rows = played.objects("check")
     assert [row for row in rows if not row["right"]] == []
-    assert {row["service"] for row in rows} == {"table", "wallet", "bonus", "history"}
+    assert {row["service"] for row in rows} == set(SERVICES)
 
 
 def test_views_are_what_their_log_says(played: Played) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -175,6 +176,16 @@ async def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatc
     assert asked == ["player:p1", "service:"]
 
 
+def test_a_signing_key_may_be_one_line_of_base64(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = pem(Ed25519PrivateKey.generate())
+    monkeypatch.setenv("UPCARD_SIGNING_KEY_ID", "k")
+    found = []
+    for written in (key.decode(), base64.b64encode(key).decode()):
+        monkeypatch.setenv("UPCARD_SIGNING_KEY", written)
+        found.append(load_settings(AllSettings).signing_key.get_secret_value())
+    assert [one.strip() for one in found] == [key.decode().strip()] * 2
+
+
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
@@ -187,6 +198,7 @@ async def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatc
         ("TRUSTED_KEYS", "a:player:!", "not base64"),
         ("SIGNING_KEY_ID", "two words", "UPCARD_SIGNING_KEY_ID"),
         ("SIGNING_KEY", "not-a-key", "private key in PEM"),
+        ("SIGNING_KEY", "bm90LWEta2V5", "private key in PEM"),
     ],
 )
 def test_a_wrong_setting_is_a_sentence(

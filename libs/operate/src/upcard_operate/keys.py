@@ -65,6 +65,12 @@ def service_secrets() -> dict[str, dict[str, str]]:
             "UPCARD_JACKPOT_KEY": "jackpots-1",
         },
         "history": {},
+        "gateway": {
+            "UPCARD_SECRET_KEYS": json.dumps({"secrets-1": _key()}),
+            "UPCARD_SECRET_KEY": "secrets-1",
+            "UPCARD_LINK_KEYS": json.dumps({"links-1": _key()}),
+            "UPCARD_LINK_KEY": "links-1",
+        },
     }
 
 

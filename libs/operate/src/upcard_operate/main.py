@@ -16,6 +16,8 @@ GROUPS: Final = {
     "relay": "relay",
     "database": "database",
     "check": "checking",
+    "operator": "operators",
+    "conformance": "conformance",
 }
 """Name of each group, and the module that has it."""
 

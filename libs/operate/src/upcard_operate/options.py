@@ -9,7 +9,7 @@ import typer
 
 from upcard_operate.output import Misused
 
-SERVICES: Final = ("table", "wallet", "bonus", "history")
+SERVICES: Final = ("table", "wallet", "bonus", "history", "gateway")
 """The services, each with a database of its own."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")]

@@ -20,6 +20,7 @@ _OWN: Final = {
     "wallet": ("upcard_wallet.migrations", "prepare_wallet"),
     "bonus": ("upcard_bonus.migrations", "prepare_bonus"),
     "history": ("upcard_history.migrations", "prepare_history"),
+    "gateway": ("upcard_gateway.migrations", "prepare_gateway"),
 }
 
 

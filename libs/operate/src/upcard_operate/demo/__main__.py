@@ -20,6 +20,7 @@ from upcard_operate.demo.report import show
 from upcard_operate.local.fleet import Fleet
 from upcard_operate.local.process import ServiceFailed
 from upcard_operate.local.running import announced, working_folder
+from upcard_operate.options import SERVICES
 from upcard_operate.output import Output
 
 _FAILED: Final = 1
@@ -52,7 +53,7 @@ def main() -> int:
         with working_folder() as folder, Stack() as stack:
             output.say(f"PostgreSQL and Kafka run; the services' logs are in {folder}.")
             with Fleet(stack, folder) as fleet:
-                output.say(f"Four services are ready after {elapsed_s(began):.0f} s.")
+                output.say(f"{len(SERVICES)} services are ready after {elapsed_s(began):.0f} s.")
                 with output.progress("rounds", wanted.rounds) as bar:
                     report = asyncio.run(play(fleet, wanted, bar))
                 show(report)

@@ -24,6 +24,7 @@ _ASKS: Final[Mapping[str, tuple[str, ...]]] = {
     "wallet": ("table", "bonus"),
     "bonus": ("table",),
     "history": ("table", "wallet", "bonus"),
+    "gateway": ("table", "wallet", "bonus", "history"),
 }
 """Whom each service calls or follows, by address."""
 
@@ -46,7 +47,8 @@ class Fleet:
         self._stack = stack
         self._folder = folder
         self._more = more or {}
-        ports = iter(free_ports(2 * len(SERVICES)))
+        self._http_port, *others = free_ports(1 + 2 * len(SERVICES))
+        ports = iter(others)
         self._ports = {service: (next(ports), next(ports)) for service in SERVICES}
         self._secrets = keys.service_secrets()
         self.processes = {service: self._process(service) for service in SERVICES}
@@ -54,6 +56,11 @@ class Fleet:
     def address(self, service: str) -> str:
         """Where a service takes calls, host:port."""
         return f"{HOST}:{self._ports[service][0]}"
+
+    @property
+    def platform_url(self) -> str:
+        """Where the gateway takes the calls of platforms, without a path."""
+        return f"http://{HOST}:{self._http_port}"
 
     def dsn(self, service: str) -> str:
         """The address of a service's database, for its own role."""
@@ -73,6 +80,7 @@ class Fleet:
         found = {f"UPCARD_{service.upper()}_ADDRESS": self.address(service) for service in SERVICES}
         found |= {f"UPCARD_{service.upper()}_DSN": self.admin_dsn(service) for service in SERVICES}
         found["UPCARD_KAFKA_BOOTSTRAP"] = self._stack.addresses.kafka_bootstrap
+        found["UPCARD_PLATFORM_URL"] = self.platform_url
         found["UPCARD_SIGNING_KEY_ID"] = self.gateway.key_id
         found["UPCARD_SIGNING_KEY"] = self.gateway.pem()
         return found
@@ -118,10 +126,17 @@ class Fleet:
             "UPCARD_KAFKA_IDEMPOTENT_PRODUCER": str(facts.idempotent_producer),
             "UPCARD_KAFKA_REPLICAS": str(facts.replication_factor),
             "UPCARD_KAFKA_REPLICAS_IN_SYNC": str(facts.min_insync_replicas),
-            "UPCARD_KAFKA_FETCH_WAIT_MS": "20",
+            "UPCARD_KAFKA_FETCH_WAIT_MS": "100",
             "UPCARD_GRPC__PORT": str(port),
             "UPCARD_METRICS_PORT": str(metrics_port),
             "UPCARD_TRUSTED_KEYS": f"{self.gateway.trusted()},{self.shoe.trusted('dealer')}",
         }
         found |= {f"UPCARD_{other.upper()}_ADDRESS": self.address(other) for other in _ASKS[service]}
+        if service == "gateway":
+            found |= {
+                "UPCARD_HTTP_PORT": str(self._http_port),
+                "UPCARD_PUBLIC_URL": self.platform_url,
+                "UPCARD_SIGNING_KEY_ID": self.gateway.key_id,
+                "UPCARD_SIGNING_KEY": self.gateway.pem(),
+            }
         return found | self._secrets[service]

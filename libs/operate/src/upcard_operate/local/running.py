@@ -34,6 +34,8 @@ def announced(fleet: Fleet, folder: Path) -> None:
     say = sys.stdout.write
     for service in fleet.processes:
         say(f"  {service:<8} {fleet.address(service)}   log {fleet.processes[service].log}\n")
+    if "gateway" in fleet.processes:
+        say(f"Platforms call {fleet.platform_url}/v1\n")
     say(f"For the command `upcard` in another terminal:  . {file}\n")
     say("Ctrl-C stops everything.\n")
     sys.stdout.flush()

@@ -4,6 +4,8 @@
 `UPCARD_GRPC__TLS__KEY_FILE`, `UPCARD_CALLS__TLS__AUTHORITIES_FILE`, `UPCARD_TRUSTED_KEYS` and so on.
 """
 
+import base64
+
 from pydantic import Field, SecretStr, field_validator
 
 from servicekit.grpc.actors import ActorKind
@@ -41,7 +43,9 @@ class SigningSettings(Settings):
     """How the gateway vouches for who acts."""
 
     signing_key_id: str = Field(description="the name under which services trust the key")
-    signing_key: SecretStr = Field(description="the Ed25519 private key, in PEM")
+    signing_key: SecretStr = Field(
+        description="the Ed25519 private key, in PEM, or the base64 of that on one line"
+    )
 
     @field_validator("signing_key_id")
     @classmethod
@@ -53,12 +57,23 @@ class SigningSettings(Settings):
     @field_validator("signing_key")
     @classmethod
     def _key(cls, value: SecretStr) -> SecretStr:
-        signer_from_pem("checked", value.get_secret_value().encode())
-        return value
+        pem = _pem(value.get_secret_value())
+        signer_from_pem("checked", pem.encode())
+        return SecretStr(pem)
 
     def signer(self) -> ContextSigner:
         """What signs the contexts of calls."""
         return signer_from_pem(self.signing_key_id, self.signing_key.get_secret_value().encode())
+
+
+def _pem(text: str) -> str:
+    """A key in PEM, which may come as base64: files of variables have one line a value."""
+    if "-----BEGIN" in text:
+        return text
+    try:
+        return base64.b64decode(text, validate=True).decode("ascii")
+    except ValueError:
+        return text  # what is wrong with it is said where it is read
 
 
 def _trusted(text: str) -> TrustedKey:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
+from rules_core.explain.sentence import Explanation
 from rules_core.views.viewers import Viewer
 from upcard_history.app.figures import FigureQuery, FigureRow
 
@@ -291,6 +292,14 @@ class History(Protocol):
         """
         ...
 
+    async def explained(self, round_name: str, player: str | None) -> Mapping[str, Explanation] | None:
+        """Why wagers of a settled round ended as they did, by currency: of a player, or of all.
+
+        Empty for a cancelled round, and for a player without settled boxes; None where it is not known.
+        Raises RoundNotEnded, RulesetUnknown.
+        """
+        ...
+
     async def player_rounds(
         self,
         player: str,
@@ -352,7 +361,7 @@ class History(Protocol):
 
 
 class RoundNotEnded(Exception):
-    """A bundle is made when the round has ended: before, it could tell what is hidden, and proves nothing."""
+    """Bundles and words are made when the round has ended: before, they could tell what is hidden still."""
 
 
 class RulesetUnknown(Exception):

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from eventstore.port import Reader
 from rules_core.cards import CARD_OF
+from rules_core.explain.played import SETTLED, explain_played
+from rules_core.explain.sentence import Explanation
 from rules_core.log.content import parse_content
 from rules_core.round import events as e
 from rules_core.round.codec import event_of
@@ -22,7 +25,7 @@ from rules_core.round.state import RoundState, new_round
 from rules_core.rulesets.shipped import shipped, shipped_ids
 from rules_core.views.table import TableView, table_view
 from rules_core.views.viewers import Player, Public, Viewer
-from upcard_history.app.reading import RulesetUnknown
+from upcard_history.app.reading import RoundNotEnded, RulesetUnknown
 
 EVENTS_MAX: Final = 100_000
 """Most events of all kept rounds together, about 1 kB each. The round that is asked for is kept anyway."""
@@ -74,6 +77,28 @@ class RoundStates:
         While the round is open a player is shown what the public sees. None where the round is not known.
         Raises RulesetUnknown.
         """
+        kept = await self._known(round_name)
+        if kept.state is None:
+            return None
+        if isinstance(viewer, Player) and not kept.ended:
+            viewer = Public()
+        return table_view(viewer, kept.state, kept.sealed), kept.position
+
+    async def explained(self, round_name: str, player: str | None) -> Mapping[str, Explanation] | None:
+        """Why wagers of the player, or of all, ended as they did, by currency; nothing of a cancelled round.
+
+        None where the round is not known. Raises RoundNotEnded, RulesetUnknown.
+        """
+        kept = await self._known(round_name)
+        if kept.state is None:
+            return None
+        if kept.state.step == "cancelled":
+            return {}
+        if kept.state.step not in SETTLED:
+            raise RoundNotEnded(f"round {round_name} is not settled: {kept.state.step}")
+        return explain_played(kept.state, kept.state.order if player is None else [player])
+
+    async def _known(self, round_name: str) -> _Kept:
         kept = self._kept.setdefault(round_name, _Kept())
         try:
             async with kept.alone:
@@ -81,14 +106,11 @@ class RoundStates:
         finally:
             if kept.state is None and self._kept.get(round_name) is kept:
                 del self._kept[round_name]
-        if kept.state is None:
-            return None
-        if round_name in self._kept:
-            self._kept.move_to_end(round_name)
-        self._forget()
-        if isinstance(viewer, Player) and not kept.ended:
-            viewer = Public()
-        return table_view(viewer, kept.state, kept.sealed), kept.position
+        if kept.state is not None:
+            if round_name in self._kept:
+                self._kept.move_to_end(round_name)
+            self._forget()
+        return kept
 
     async def _fold(self, round_name: str, kept: _Kept) -> None:
         stream = f"round-{round_name}"

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Final
 
 from eventstore.port import Reader
 from eventstore.postgres import Pool
+from rules_core.explain.sentence import Explanation
 from rules_core.views.viewers import Operations, Viewer
 from upcard_history.adapters.postgres.figures import Figures
 from upcard_history.adapters.postgres.lists import Lists, check_limit
 from upcard_history.adapters.postgres.statements import Statements
 from upcard_history.app.reading import PAGE_MAX, ReplayRun, RoundDetail, TimelineEntry
 from upcard_history.app.replaying import bundle_of, replay_round
+from upcard_history.app.round_states import RoundStates
 from upcard_history.app.viewing import timeline_of, view_of
 
 _WRONG: Final = """
@@ -33,12 +35,19 @@ class PostgresHistory(Lists, Statements, Figures):
     """
 
     def __init__(
-        self, pool: Pool, reader: Reader, *, executor: Executor | None = None, replays_at_once: int = 2
+        self,
+        pool: Pool,
+        reader: Reader,
+        *,
+        executor: Executor | None = None,
+        replays_at_once: int = 2,
+        states: RoundStates | None = None,
     ) -> None:
         super().__init__(pool)
         self._pool = pool
         self._reader = reader
         self._executor = executor
+        self._states = RoundStates(reader) if states is None else states
         self._turns = asyncio.Semaphore(replays_at_once)
 
     async def round_detail(self, round_name: str, viewer: Viewer) -> RoundDetail | None:
@@ -55,6 +64,10 @@ class PostgresHistory(Lists, Statements, Figures):
     def timeline(self, round_name: str, viewer: Viewer) -> AsyncIterator[TimelineEntry]:
         """See `History`."""
         return timeline_of(self._reader, round_name, viewer)
+
+    async def explained(self, round_name: str, player: str | None) -> Mapping[str, Explanation] | None:
+        """See `History`."""
+        return await self._states.explained(round_name, player)
 
     async def replay(self, round_name: str) -> ReplayRun | None:
         """See `History`."""

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from eventstore.port import Reader
-from eventstore.postgres import Pool
 from rules_core.views.viewers import Operations, Viewer
 from upcard_history.adapters.postgres.history import PostgresHistory
 from upcard_history.app.reading import RoundDetail
-from upcard_history.app.round_states import RoundStates
 
 
 class RememberingHistory(PostgresHistory):
     """Gives what `PostgresHistory` gives; a round that many look at is folded once."""
-
-    def __init__(
-        self, pool: Pool, reader: Reader, *, replays_at_once: int = 2, states: RoundStates | None = None
-    ) -> None:
-        super().__init__(pool, reader, replays_at_once=replays_at_once)
-        self._states = RoundStates(reader) if states is None else states
 
     async def round_detail(self, round_name: str, viewer: Viewer) -> RoundDetail | None:
         """See `History`."""

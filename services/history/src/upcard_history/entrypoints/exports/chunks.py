@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from upcard_history.entrypoints.exports.lines import Cell, csv_line
+from servicekit.csv_lines import Cell, csv_line
 
 CHUNK_BYTES: Final = 64 * 1024
 """A piece is sent as soon as it has so many bytes; it has whole lines only, so it may have a line more."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from servicekit.csv_lines import Cell
 from upcard_history.app import figures as f
 from upcard_history.app import reading as r
 from upcard_history.entrypoints.exports.chunks import Sheet
-from upcard_history.entrypoints.exports.lines import Cell
 
 RoundToken = Callable[[r.RoundKey | None], str]
 WINDOWS: Final = ("betting", "options", "final_options", "purchase")

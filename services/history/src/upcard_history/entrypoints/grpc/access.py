@@ -15,6 +15,7 @@ from upcard_history.entrypoints.grpc.figures import FigureCalls
 from upcard_history.entrypoints.grpc.players import PlayerCalls
 from upcard_history.entrypoints.grpc.rounds import RoundCalls
 from upcard_history.entrypoints.grpc.summing import SummingCalls
+from upcard_history.entrypoints.grpc.words import WordCalls
 
 __all__ = ["HISTORY", "HistoryServicer", "exposed_history"]
 
@@ -30,6 +31,7 @@ ACCESS: Final[dict[str, Access]] = {
     "ListRounds": _STAFF,
     "GetRound": _EVERYBODY,
     "GetTimeline": _EVERYBODY,
+    "ExplainRound": _PLAYERS,
     "ListPlayerRounds": _PLAYERS,
     "ListBetsInPlay": _PLAYERS,
     "ListTablesInPlay": _STAFF,
@@ -53,6 +55,7 @@ ACCESS: Final[dict[str, Access]] = {
 class HistoryServicer(
     RoundCalls,
     PlayerCalls,
+    WordCalls,
     SummingCalls,
     CheckingCalls,
     FigureCalls,

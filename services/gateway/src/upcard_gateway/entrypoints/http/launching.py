@@ -1,0 +1,71 @@
+"""Redeeming launch tokens: the one call of the players' pages that needs no signature."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from typing import Final
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from upcard_gateway.app.sessions import SessionUnknown
+from upcard_gateway.entrypoints.http.edge import OnEdge, Problem, edge_of, json_answer, responses
+from upcard_gateway.entrypoints.http.limits import RateLimit, client_address
+from upcard_gateway.entrypoints.http.players import player_sessions_on
+from upcard_platform.models import sessions as models
+
+router = APIRouter()
+
+_PER_S: Final = 5.0
+_BURST: Final = 100
+"""Pages behind one address may open so many sessions a second, and so many at once."""
+
+# Nobody signs it, so nothing of a signature can be wrong.
+_RESPONSES: Final = {
+    status: told for status, told in responses("launch_token_invalid").items() if status != 401
+}
+
+
+async def _admitted(request: Request) -> None:
+    """Raise Problem for an address that redeems too much; guessing a token is hopeless at any rate."""
+    edge = edge_of(request)
+    state = request.app.state
+    if not hasattr(state, "launch_rates"):
+        state.launch_rates = RateLimit(time.monotonic)
+    proxies = [ipaddress.ip_network(one) for one in edge.settings.trusted_proxies]
+    peer = request.client.host if request.client is not None else ""
+    origin = client_address(peer, request.headers.getlist("x-forwarded-for"), proxies)
+    wait_s = state.launch_rates.take(str(origin), _PER_S, _BURST)
+    if wait_s:
+        detail = "too many sessions are opened from this address"
+        raise Problem("rate_limited", detail, retry_after_s=round(wait_s, 3))
+
+
+@router.post(
+    "/v1/launch", response_model=models.Redeemed, responses=_RESPONSES, dependencies=[Depends(_admitted)]
+)
+async def redeem(body: models.Redeem, edge: OnEdge) -> Response:
+    """Redeem a launch token, once: the answer has the token that the player's connection begins with."""
+    now = edge.now()
+    try:
+        playing, token = await player_sessions_on(edge).redeem(body.token, now)
+    except SessionUnknown:
+        raise Problem("launch_token_invalid", "it was used, is too old, or never was one") from None
+    session, player = playing.session, playing.player
+    limits = models.SessionLimits(wager_max=session.limits.wager_max, round_max=session.limits.round_max)
+    return json_answer(
+        models.Redeemed(
+            session=session.id,
+            session_token=token,
+            nickname=player.nickname,
+            currency=session.currency,
+            language=player.language,
+            environment=session.environment,
+            cashier_url=player.cashier_url,
+            table=session.table,
+            limits=limits,
+            ends_by=session.ends_by,
+            idle_s=session.idle_s,
+            now=now,
+        )
+    )

@@ -1,0 +1,1 @@
+"""The lobby: what is kept for a moment, boards and rules, free bets."""

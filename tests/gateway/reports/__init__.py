@@ -1,0 +1,1 @@
+"""Reports of players' money, over a real history and a real wallet."""

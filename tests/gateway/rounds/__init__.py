@@ -1,0 +1,1 @@
+"""Rounds of a platform's players, over a real history and a real wallet."""
