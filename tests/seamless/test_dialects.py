@@ -60,6 +60,20 @@ def calls_without(kind: str, field: str) -> dict[str, Any]:
     return calls
 
 
+def calls_with(kind: str, **more: object) -> object:
+    """The calls of a shipped dialect, one of them with more in its body."""
+    calls = json.loads(written(PLAIN))["calls"]
+    calls[kind]["body"] |= more
+    return calls
+
+
+def test_what_is_sent_with_every_call_has_no_transaction() -> None:
+    text = json.loads(written(load_dialect("single")))
+    for part in ({"headers": {"Id": "$movement"}}, {"answer": text["answer"] | {"same": {"id": "$amount"}}}):
+        with pytest.raises(DialectInvalid, match="no variable that there is here"):
+            read_dialect(json.dumps(text | part))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -71,6 +85,8 @@ def calls_without(kind: str, field: str) -> dict[str, Any]:
         (changed(calls=calls_without("win", "transactions")), "lacks $amount, $transaction"),
         (changed(amounts={"unit": "major", "factor": 100}), "multiple of 10000"),
         (changed(headers={"Id": "$transaction"}), "no variable that there is here"),
+        (changed(calls=calls_with("bet", one="$transaction")), "calls.bet: $transaction outside of a list"),
+        (changed(calls=calls_with("balance", all=["$amount"])), "calls.balance: it has no transaction"),
         (changed(repeated="duplicate"), "no meaning `duplicate`"),
         (
             changed(signature={"header": "S p a c e", "scheme": "hmac-sha256", "encoding": "hex"}),

@@ -194,6 +194,24 @@ def test_what_is_no_answer_is_never_believed(http: int, data: bytes | None) -> N
     assert isinstance(verdict, Unclear)
 
 
+@pytest.mark.parametrize(
+    ("http", "body", "answer"),
+    [
+        (503, {"message": "Service Unavailable"}, "server_error"),
+        (503, {"code": "TRY_LATER"}, "server_error"),
+        (404, {"detail": "Not Found"}, "unreadable"),
+        (401, {"code": "SIGNATURE_INVALID"}, "unreadable"),
+        (200, {"code": "OK"}, "wrong_call"),
+        (503, {"code": "TRY_LATER", "request_id": "another"}, "wrong_call"),
+    ],
+)
+def test_json_of_somebody_between_us_contradicts_nothing(
+    http: int, body: dict[str, object], answer: AnswerKind
+) -> None:
+    verdict = verdict_of(SINGLE, sent(SINGLE)[0], http, json.dumps(body).encode())
+    assert verdict.answer == answer
+
+
 def test_a_balance_comes_with_the_answer() -> None:
     for call in (BET, of_kind("balance")):
         verdict = verdict_of(SINGLE, sent(SINGLE, call)[0], 200, single_answer())

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
 from tests.gateway.world import World, open_world
+from upcard_gateway.entrypoints.http.edge import Signed
 from upcard_gateway.entrypoints.http.limits import RateLimit, client_address
+
+DEADLINE_S = 60
 
 
 class Clock:
@@ -131,3 +136,55 @@ async def test_every_answer_carries_what_browsers_need_and_an_id(world: World) -
     wrong = await client.delete("/v1/operator")
     assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
     assert "GET" in wrong.headers["allow"]
+
+
+async def test_an_operator_has_a_part_of_all_calls_and_no_more(
+    service_database: str,
+) -> None:
+    async with open_world(service_database, http_calls_max=8) as world:
+        greedy, other = await world.casino("op1"), await world.casino("op2")
+        go, inside = asyncio.Event(), asyncio.Semaphore(0)
+        original = world.edge.operators.all
+
+        @world.app.get("/v1/slow")
+        async def slow(_: Signed) -> dict[str, int]:
+            inside.release()
+            await go.wait()
+            return {"operators": len(await original())}
+
+        calls = [asyncio.ensure_future(greedy.get("/v1/slow")) for _ in range(2)]
+        async with asyncio.timeout(DEADLINE_S):
+            for _ in calls:
+                await inside.acquire()
+        refused = await greedy.get("/v1/slow")
+        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+        assert (await other.get("/v1/operator")).status_code == 200
+        go.set()
+        assert [(await call).status_code for call in calls] == [200, 200]
+        assert (await greedy.get("/v1/operator")).status_code == 200
+
+
+async def test_whoever_sends_no_body_takes_no_call_of_others(service_database: str) -> None:
+    async with open_world(service_database, http_calls_max=1) as world:
+        casino = await world.casino()
+        go, begun = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def never() -> AsyncIterator[bytes]:
+            begun.release()
+            await go.wait()
+            yield b"{}"
+
+        unsigned = await world.client()
+        headers = {"content-type": "application/json"}
+        waiting = [
+            asyncio.ensure_future(unsigned.post("/v1/sessions", content=never(), headers=headers))
+            for _ in range(16)
+        ]
+        async with asyncio.timeout(DEADLINE_S):
+            for _ in waiting:
+                await begun.acquire()
+        one_more = await unsigned.post("/v1/sessions", content=b"{}", headers=headers)
+        assert (one_more.status_code, one_more.json()["code"]) == (503, "overloaded")
+        go.set()
+        await asyncio.gather(*waiting)
+        assert (await casino.get("/v1/operator")).status_code == 200

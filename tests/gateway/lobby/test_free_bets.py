@@ -182,6 +182,8 @@ async def test_what_the_bonus_service_refuses_is_said_with_its_reason(casino: ht
         {"wagers": ["bet"]},
         {"wagers": ["ante", "ante"]},
         {"expires_at": "2026-01-31T12:00:00"},
+        {"expires_at": "9999-12-31T23:59:59-12:00"},
+        {"expires_at": "0001-01-01T00:00:00+12:00"},
         {"currency": "eur"},
         {"request_id": ""},
         {"more": 1},

@@ -127,3 +127,18 @@ async def test_a_link_of_a_cancelled_and_of_an_open_round(
         page = await anybody.get(url.removeprefix(world.edge.settings.public_url))
         assert page.status_code == 200
         assert expected[state] in page.text
+
+
+async def test_a_link_that_is_opened_very_often_has_to_wait(
+    world: World, casino: httpx.AsyncClient, mirror: Mirror
+) -> None:
+    await mirror.play()
+    await mirror.apply()
+    link = told(await casino.get("/v1/players/anna/rounds/t1.1/link"))
+    address = link["history_url"].removeprefix(world.edge.settings.public_url)
+    anybody = await world.client()
+    answers = [await anybody.get(address) for _ in range(25)]
+    statuses = [answer.status_code for answer in answers]
+    assert statuses[:20] == [200] * 20
+    assert 429 in statuses[20:]
+    assert answers[-1].headers["content-type"] == "text/html; charset=utf-8"

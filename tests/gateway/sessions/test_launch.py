@@ -207,3 +207,14 @@ async def test_a_sandbox_operator_is_sent_to_sandbox_tables_alone(world: World) 
     casino = await world.casino("op3", environment="sandbox")
     body = launch_of(table="t1", request_id=fresh())
     assert refused(await casino.post("/v1/sessions", json=body)) == (404, "not_found")
+
+
+async def test_a_live_operator_is_sent_to_no_sandbox_table(world: World) -> None:
+    casino = await world.casino("op1")
+    settings = world.edge.settings.model_copy(update={"sandbox_tables": frozenset({"practice"})})
+    world.app.state.edge = replace(world.edge, settings=settings)
+    there = launch_of(table="practice", request_id=fresh())
+    assert refused(await casino.post("/v1/sessions", json=there)) == (404, "not_found")
+    await launched(casino, table="t1")
+    sandbox = await world.casino("op3", environment="sandbox")
+    await launched(sandbox, table="practice")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.gateway.sessions.behind import all_bytes, events_of, launched, refused, told
 from tests.gateway.world import World
 from upcard_gateway.app.sessions import SessionUnknown
+from upcard_gateway.domain.operators import CurrencyLimits, Terms
 from upcard_gateway.entrypoints.http.players import player_sessions_on
 
 INVALID = (403, "launch_token_invalid")
@@ -99,3 +101,12 @@ async def test_a_session_token_finds_the_live_session(
         with pytest.raises(SessionUnknown):
             await desk.of_token(token, world.clock())
     assert (await events_of(world, found["session"]))[-1][2]["reason"] == "player"
+
+
+async def test_a_closed_casino_opens_nothing(
+    world: World, casino: httpx.AsyncClient, page: httpx.AsyncClient
+) -> None:
+    found = await launched(casino)
+    terms = Terms("Casino", (CurrencyLimits("EUR", None, None),))
+    await world.change("op1", replace(terms, closed=True))
+    assert refused(await page.post("/v1/launch", json={"token": found["launch_token"]})) == INVALID

@@ -9,6 +9,7 @@ import pytest
 from eventstore import faults
 from tests.gateway.sessions.behind import WalletWire, fresh, launched, refused, told
 from tests.gateway.world import World
+from upcard_gateway.domain.operators import CurrencyLimits, Terms
 
 
 def pay(amount: int = 500, **more: Any) -> dict[str, Any]:
@@ -193,3 +194,32 @@ async def test_the_largest_amount_is_exact(casino: httpx.AsyncClient) -> None:
     await launched(casino)
     put = told(await casino.post("/v1/wallets/anna/deposits", json=pay(2**53 - 1)))
     assert put["balance"]["cash"] == 2**53 - 1
+
+
+@pytest.mark.parametrize("change", ["erased", "currency gone"])
+async def test_what_was_begun_is_ended_whatever_has_changed_since(
+    world: World, casino: httpx.AsyncClient, wallet: WalletWire, change: str
+) -> None:
+    await launched(casino)
+    told(await casino.post("/v1/wallets/anna/deposits", json=pay(300)))
+    way, body = ("withdrawals", pay(300)) if change == "erased" else ("deposits", pay(7))
+
+    def die(point: str) -> None:
+        if point == "gateway.money.moved":
+            raise Died
+
+    with faults.arm(die):
+        answer = await casino.post(f"/v1/wallets/anna/{way}", json=body)
+    assert (refused(answer), answer.json()["money"]) == ((500, "internal"), "unknown")
+    if change == "erased":
+        told(await casino.post("/v1/players/anna/erase", json={"request_id": fresh()}))
+    else:
+        await world.change("op1", Terms("Casino", (CurrencyLimits("GBP", None, None),)))
+    moved = told(await casino.post(f"/v1/wallets/anna/{way}", json=body))
+    assert moved["balance"]["cash"] == (0 if change == "erased" else 307)
+    assert await transactions(wallet) == 2
+    # A new wish meets what holds now.
+    assert refused(await casino.post(f"/v1/wallets/anna/{way}", json=body | {"request_id": fresh()})) in (
+        (404, "player_unknown"),
+        (409, "currency_refused"),
+    )

@@ -51,6 +51,7 @@ def test_it_opens_after_so_many_failures_in_a_row_and_lets_one_ante_in_after_eac
     assert circuit.admits()
     assert not circuit.admits(), "one is the probe"
     circuit.answered(Unclear())
+    assert circuit.since == 100.0, "a probe begins nothing anew"
     assert not circuit.admits()
     clock.now += 5.0
     assert circuit.admits()
@@ -58,6 +59,7 @@ def test_it_opens_after_so_many_failures_in_a_row_and_lets_one_ante_in_after_eac
     assert circuit.admits(), "the probe before it never told what came of it"
     circuit.answered(Refused("funds"))
     assert told == ["open", "probing", "open", "probing", "closed"]
+    assert circuit.since == 115.0
     assert (circuit.failures, circuit.answered_at, circuit.down) == (0, 115.0, False)
 
 

@@ -148,11 +148,10 @@ class Dialect(_Part):
             self._check_call(kind, shape)
             if not any(rule.means == "ok" and kind in rule.calls for rule in self.answer.meanings):
                 raise ValueError(f"answer: no meaning `ok` for {kind}: nothing could ever be accepted")
-        allowed = OF_CALL | (OF_TRANSACTION if self.transactions == "single" else frozenset())
-        for source in (self.answer.same, *(rule.same for rule in self.answer.meanings), self.headers):
-            for name, value in source.items():
-                if value.startswith("$") and value not in allowed:
-                    raise ValueError(f"{name}: {value} is no variable that there is here")
+        self._check_variables(self.headers, self.answer.same)
+        for rule in self.answer.meanings:
+            one = self.transactions == "single" and "balance" not in rule.calls
+            self._check_variables(rule.same, more=OF_TRANSACTION if one else frozenset())
         for meaning in (self.repeated, self.unknown_rollback):
             if not any(r.means == meaning and "rollback" in r.calls for r in self.answer.meanings):
                 raise ValueError(f"answer: no meaning `{meaning}` for a rollback, which this partner says")
@@ -168,6 +167,21 @@ class Dialect(_Part):
         missing = _NEEDED[kind] - used
         if missing:
             raise ValueError(f"calls.{kind}: its body lacks {', '.join(sorted(missing))}")
+        if kind == "balance" and used & OF_TRANSACTION:
+            raise ValueError("calls.balance: it has no transaction")
+        loose = _outside_of_lists(shape.body) & OF_TRANSACTION
+        if loose and self.transactions == "batch":
+            names = ", ".join(sorted(loose))
+            raise ValueError(
+                f"calls.{kind}: {names} outside of a list: a batch has several, so use a list of one item"
+            )
+
+    @staticmethod
+    def _check_variables(*sources: dict[str, str], more: frozenset[str] = frozenset()) -> None:
+        for source in sources:
+            for name, value in source.items():
+                if value.startswith("$") and value not in OF_CALL | more:
+                    raise ValueError(f"{name}: {value} is no variable that there is here")
 
     def means(self, kind: CallKind, answer: AnswerKind) -> AnswerRule | None:
         """The first rule with which a partner can say this of such a call, if there is one."""
@@ -183,6 +197,17 @@ def variables_of(template: JsonValue) -> frozenset[str]:
     if isinstance(template, list):
         return frozenset().union(*(variables_of(value) for value in template))
     return frozenset()
+
+
+def _outside_of_lists(template: JsonValue) -> frozenset[str]:
+    """The variables that a template mentions outside of lists that are repeated for each transaction."""
+    if isinstance(template, list) and len(template) == 1 and variables_of(template) & OF_TRANSACTION:
+        return frozenset()
+    if isinstance(template, dict):
+        return frozenset().union(*map(_outside_of_lists, template.values()))
+    if isinstance(template, list):
+        return frozenset().union(*map(_outside_of_lists, template))
+    return variables_of(template)
 
 
 def read_dialect(text: str | bytes) -> Dialect:

@@ -17,6 +17,8 @@ ANSWER_MAX_BYTES: Final = 64 * 1024
 """A longer answer is not read."""
 _DETAIL_MAX: Final = 200
 _SHOWN_MAX: Final = 40
+_DONE: Final = 200
+"""The HTTP status under which something may be done: an answer under it is the partner's own."""
 _CONTRADICTS: Final[dict[str, UnclearKind]] = {
     "$player": "wrong_player",
     "$currency": "wrong_currency",
@@ -40,6 +42,9 @@ def verdict_of(dialect: Dialect, request: Request, http: int, data: bytes | None
     if not isinstance(answer, dict):
         return _unread(http, "the answer is no object")
     if _different(dialect.answer.same, answer, request) is not None:
+        if http != _DONE and not any(field in answer for field in dialect.answer.same):
+            # Somebody between us may speak JSON too: it says nothing about any call.
+            return _unread(http, "the answer does not say to which call")
         return Unclear("the answer is to another call", contradicts=True, kind="wrong_call")
     rule = _rule(dialect, request, http, answer)
     if rule is None:

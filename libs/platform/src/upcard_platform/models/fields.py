@@ -12,6 +12,7 @@ __all__ = [
     "LARGEST_AMOUNT",
     "Amount",
     "AnswerModel",
+    "AskedMoment",
     "Country",
     "Currency",
     "Language",
@@ -25,6 +26,8 @@ __all__ = [
     "moment_text",
 ]
 
+_FIRST_YEAR, _LAST_YEAR = 2000, 2199
+_YEARS: Final = f"a moment is in the years {_FIRST_YEAR} to {_LAST_YEAR}"
 LARGEST_AMOUNT: Final = 2**53 - 1
 """Most minor units of one amount: what every JSON reader still reads exactly."""
 
@@ -32,6 +35,17 @@ LARGEST_AMOUNT: Final = 2**53 - 1
 def moment_text(moment: dt.datetime) -> str:
     """A moment as the API writes it, `YYYY-MM-DDThh:mm:ss.ffffffZ`."""
     return f"{moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+def _in_our_calendar(moment: dt.datetime) -> dt.datetime:
+    """A moment that has a place in UTC's calendar, too: the first and last hours of all have none."""
+    try:
+        found = moment.astimezone(dt.UTC)
+    except OverflowError:
+        raise ValueError(_YEARS) from None
+    if not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+        raise ValueError(_YEARS)
+    return moment
 
 
 def _showable(text: str) -> str:
@@ -82,6 +96,9 @@ Moment = Annotated[
     PlainSerializer(moment_text, return_type=str, when_used="json"),
     Field(description="RFC 3339 in UTC, with microseconds"),
 ]
+
+AskedMoment = Annotated[Moment, AfterValidator(_in_our_calendar)]
+"""A moment in a request: one that can be worked with."""
 
 
 class RequestModel(BaseModel):

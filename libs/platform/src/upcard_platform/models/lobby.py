@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from upcard_platform.models.fields import (
     Amount,
+    AskedMoment,
     Currency,
     Language,
     MinorUnits,
@@ -320,7 +321,9 @@ class GrantFreeBet(RequestModel):
     wagers: Annotated[list[FreeBetWager], Field(min_length=1, max_length=3)] = Field(
         description="what it may pay, each once: whole antes, bonus B, bonus D"
     )
-    expires_at: Moment = Field(description="when what is left of it lapses: later than now, within 400 days")
+    expires_at: AskedMoment = Field(
+        description="when what is left of it lapses: later than now, within 400 days"
+    )
 
 
 class RevokeFreeBet(RequestModel):

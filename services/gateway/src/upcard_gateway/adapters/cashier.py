@@ -100,6 +100,8 @@ def _moved(moved: pb.Moved) -> Moved:
 
 
 def _not_moved(call: str, refusal: refusal_pb2.Refusal) -> NotMoved:
+    if refusal.reason == "business_key_reused":
+        raise RequestIdReused  # its answer is not kept any more, but the payment is
     if refusal.reason not in _REFUSALS:
         raise UnexpectedRefusal(call, refusal.reason)
     return NotMoved(cast("Refusal", refusal.reason))

@@ -16,7 +16,11 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _HOST: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.?")
 _SHOWN: Final = re.compile(r"[!-~]+")
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
-_LOCAL_NAT64: Final = ipaddress.IPv6Network("64:ff9b:1::/48")
+_NOT_PUBLIC_6: Final = (
+    ipaddress.IPv6Network("64:ff9b:1::/48"),  # NAT64 within a site
+    ipaddress.IPv6Network("3fff::/20"),  # documentation
+)
+_RELAYS_6TO4: Final = ipaddress.IPv4Network("192.88.99.0/24")
 _COMPATIBLE: Final = ipaddress.IPv6Network("::/96")
 
 
@@ -67,11 +71,13 @@ def as_address(host: str) -> Address | None:
 def is_public(address: Address) -> bool:
     """Whether an address is anybody's on the internet, and so is each one that is inside of it."""
     if isinstance(address, ipaddress.IPv6Address):
-        if address in _LOCAL_NAT64:
+        if address.is_site_local or any(address in network for network in _NOT_PUBLIC_6):
             return False
         inner = _inside(address)
         if inner is not None:
             return is_public(inner)
+    if isinstance(address, ipaddress.IPv4Address) and address in _RELAYS_6TO4:
+        return False
     return (
         address.is_global
         and not address.is_multicast

@@ -104,6 +104,9 @@ class WalletMetrics:
 class PartnerMetrics(Silent):
     """A `SeamlessObserver`."""
 
+    def __init__(self) -> None:
+        self._circuits: dict[str, str] = {}
+
     def answered(self, operator: str, kind: CallKind, verdict: Verdict, took_s: float) -> None:
         """See `SeamlessObserver`."""
         _calls.labels(operator, kind, type(verdict).__name__.lower()).inc()
@@ -121,7 +124,9 @@ class PartnerMetrics(Silent):
     def circuit(self, operator: str, state: Literal["closed", "open", "probing"]) -> None:
         """See `SeamlessObserver`."""
         _circuit.labels(operator).set(_CIRCUIT[state])
-        if state == "open":
+        was_closed = self._circuits.get(operator, "closed") == "closed"
+        self._circuits[operator] = state
+        if state == "open" and was_closed:
             _opened.labels(operator).inc()
             _log.warning("a partner's circuit is open: its players' antes are refused", operator=operator)
 

@@ -101,7 +101,7 @@ class Partner(_message.Message):
     """Since when its oldest failing call fails, in seconds; 0 where none does."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
-        """Since when, as the instance sees it."""
+        """Since when it is closed, or not: probes change nothing."""
 
     @_builtins.property
     def answered_at(self) -> _timestamp_pb2.Timestamp:

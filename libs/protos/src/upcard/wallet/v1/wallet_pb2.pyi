@@ -1269,7 +1269,7 @@ class PostTipResponse(_message.Message):
     @_builtins.property
     def refusal(self) -> _refusal_pb2.Refusal:
         """`account_unknown`, `amount_invalid`, `funds_refused`, `id_invalid`; of a seamless account also
-        `wallet_unavailable`, `player_refused`, `hold_answered_late`.
+        `wallet_unavailable`, `partner_unavailable`, `player_refused`, `hold_answered_late`.
         """
 
     def __init__(

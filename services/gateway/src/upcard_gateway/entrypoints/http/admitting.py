@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -19,8 +20,18 @@ from upcard_gateway.entrypoints.http.problems import Problem, answer
 from upcard_gateway.settings import GatewaySettings
 from upcard_platform.problems import Money
 
-__all__ = ["Admission"]
+__all__ = ["ADMISSION", "Admission"]
 
+ADMISSION: Final = "upcard.admission"
+"""Where a call's scope has the Admission that it came through."""
+COUNTED: Final = "upcard.counted"
+"""Where it has the names under which it is counted there."""
+
+_BODY_S: Final = 5.0
+"""Longest that a body may take."""
+_READING_SHARE: Final = 4
+_LEAST_READING: Final = 16
+"""One connection's other end may have this part of all calls, or so many, on their way as bodies."""
 _CORRELATION: Final = b"upcard-correlation-id"
 _ALWAYS: Final = (
     (b"x-content-type-options", b"nosniff"),
@@ -40,6 +51,19 @@ class Admission:
         self._app = app
         self._settings = settings
         self._serving = 0
+        self._reading: Counter[str] = Counter()
+        """Bodies that are on their way, by whose connection it is."""
+        self._of_operator: Counter[str] = Counter()
+
+    def begin(self, scope: Scope, name: str, share: int) -> None:
+        """Count a call as this one's until it is answered: of a name at most one in `share` of all calls.
+
+        Raises Problem: so no platform, however many calls it makes, takes what the others need.
+        """
+        if self._of_operator[name] >= max(1, self._settings.http_calls_max // share):
+            raise Problem("overloaded", "too many of your calls are being served; come again")
+        self._of_operator[name] += 1
+        scope.setdefault(COUNTED, []).append(name)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection of ASGI."""
@@ -53,12 +77,16 @@ class Admission:
         began_s = time.monotonic()
         with bind(correlation_id=correlation):
             refused = self._refused(scope)
+            scope[ADMISSION] = self
             try:
                 if refused is None:
-                    await self._serve(scope, receive, sent)
+                    await self._receive(scope, receive, sent)
                 else:
                     await answer(refused)(scope, receive, sent)
             finally:
+                for name in scope.get(COUNTED, ()):
+                    self._of_operator[name] -= 1
+                self._of_operator += Counter()  # forgets those who have none
                 metrics.answered(_route(scope), sent.status, time.monotonic() - began_s)
 
     def _refused(self, scope: Scope) -> Problem | None:
@@ -68,18 +96,33 @@ class Admission:
         if size > MOST_HEADER_BYTES or target > MOST_TARGET_BYTES:
             return Problem("headers_too_large", f"all headers have {MOST_HEADER_BYTES} bytes at the most")
         if self._serving >= self._settings.http_calls_max:
-            return Problem("overloaded", "too many calls are being served; come again")
+            return _overloaded()
         return None
 
-    async def _serve(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
-        self._serving += 1
+    async def _receive(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
+        """Read the body, then serve: whoever sends slowly, or nothing, takes no place of a call's."""
+        peer = scope["client"][0] if scope.get("client") else ""
+        if self._reading[peer] >= max(_LEAST_READING, self._settings.http_calls_max // _READING_SHARE):
+            await answer(_overloaded())(scope, receive, sent)
+            return
+        self._reading[peer] += 1
         try:
             body = await self._body(scope, receive)
-            if isinstance(body, bytes) and body and not _is_json(scope):
-                body = Problem("media_type_refused", "a body is JSON: Content-Type: application/json")
-            if isinstance(body, Problem):
-                await answer(body)(scope, receive, sent)
-                return
+        finally:
+            self._reading[peer] -= 1
+            self._reading += Counter()
+        if isinstance(body, bytes) and body and not _is_json(scope):
+            body = Problem("media_type_refused", "a body is JSON: Content-Type: application/json")
+        if isinstance(body, bytes) and self._serving >= self._settings.http_calls_max:
+            body = _overloaded()
+        if isinstance(body, Problem):
+            await answer(body)(scope, receive, sent)
+            return
+        await self._serve(scope, receive, sent, body)
+
+    async def _serve(self, scope: Scope, receive: Receive, sent: _Sent, body: bytes) -> None:
+        self._serving += 1
+        try:
             async with asyncio.timeout(self._settings.http_call_max_s) as limit:
                 sent.when_begun(partial(self._may_stream, limit))
                 await self._app(scope, _whole(body, receive), sent)
@@ -103,17 +146,20 @@ class Admission:
                 return too_large
         parts: list[bytes] = []
         size = 0
-        async with asyncio.timeout(self._settings.http_call_max_s):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return Problem("request_invalid", "the body did not come to its end", headers=_CLOSE)
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > most:
-                    return too_large
-                if not message.get("more_body", False):
-                    return b"".join(parts)
+        try:
+            async with asyncio.timeout(_BODY_S):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return _cut("the body did not come to its end")
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > most:
+                        return too_large
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+        except TimeoutError:
+            return _cut(f"the body did not come within {_BODY_S:g} s")
 
     async def _failed(
         self, scope: Scope, receive: Receive, sent: _Sent, code: str, why: str, error: Exception
@@ -130,6 +176,14 @@ class Admission:
 
 
 _CLOSE: Final = {"Connection": "close"}
+
+
+def _cut(why: str) -> Problem:
+    return Problem("request_invalid", why, headers=_CLOSE)
+
+
+def _overloaded() -> Problem:
+    return Problem("overloaded", "too many calls are being served; come again")
 
 
 class _Sent:

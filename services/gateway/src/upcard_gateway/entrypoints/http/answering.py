@@ -38,7 +38,7 @@ from upcard_gateway.entrypoints.http.problems import Problem
 if TYPE_CHECKING:
     from upcard_gateway.entrypoints.http.edge import Caller, Edge
 
-__all__ = ["answered_once", "bound", "canonical", "derived_request_id", "json_answer", "kept"]
+__all__ = ["answered_once", "bound", "bound_to", "canonical", "derived_request_id", "json_answer", "kept"]
 
 _TRIES: Final = 6
 _FIRST_PAUSE_S: Final = 0.02
@@ -99,6 +99,42 @@ async def bound(edge: Edge, caller: Caller, route: str, request_id: str, body_by
                 return None
             found = await find_answers(connection, [answered])
             return found[answered].checked(answered, body) if found else None
+
+    return await _patiently(once, request_id)
+
+
+async def bound_to(
+    edge: Edge,
+    caller: Caller,
+    route: str,
+    request_id: str,
+    body_bytes: bytes,
+    made: Callable[[], Awaitable[str]],
+) -> tuple[bytes | None, str]:
+    """As `bound`, with a text that the first try has made: later ones get it, whatever has changed since.
+
+    So what a first try was allowed to begin can be brought to its end. Raises Problem, and what `made` does.
+    """
+    answered = _key(caller, route, request_id)
+    key = AnswerKey(answered.caller, f"{route}, the body", request_id)
+    body = digest(body_bytes)
+
+    async def before() -> Answer | None:
+        async with edge.pool.acquire() as connection:
+            return (await find_answers(connection, [key])).get(key)
+
+    earlier = await _patiently(before, request_id)
+    text = await made() if earlier is None else ""
+
+    async def once() -> tuple[bytes | None, str]:
+        async with edge.pool.acquire() as connection, connection.transaction():
+            binding = await begin(connection, key, body)
+            if isinstance(binding, Fresh):
+                await finish(connection, key, text.encode())
+                return None, text
+            found = await find_answers(connection, [answered])
+            stored = found[answered].checked(answered, body) if found else None
+            return stored, binding.answer.decode()
 
     return await _patiently(once, request_id)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import Depends, Request
 
@@ -17,9 +17,11 @@ from eventstore.postgres import Pool, PostgresEventStore
 from upcard_gateway.adapters.services import Services
 from upcard_gateway.app.operators import Operators
 from upcard_gateway.domain.operators import Terms
+from upcard_gateway.entrypoints.http.admitting import ADMISSION, Admission
 from upcard_gateway.entrypoints.http.answering import (
     answered_once,
     bound,
+    bound_to,
     canonical,
     derived_request_id,
     json_answer,
@@ -38,6 +40,7 @@ __all__ = [
     "answered_once",
     "as_problem",
     "bound",
+    "bound_to",
     "canonical",
     "derived_request_id",
     "edge_of",
@@ -46,6 +49,10 @@ __all__ = [
     "platform",
     "responses",
 ]
+
+
+_SHARE: Final = 4
+_SHARE_OF_REPORTS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,17 @@ async def platform(request: Request) -> Caller:
     edge = edge_of(request)
     let_in = await edge.guard.let_in(request, await request.body(), edge.now())
     operator = let_in.operator
+    _count(request, operator.operator)
     return Caller(operator.operator, let_in.key_id, operator.environment, operator.wallet, operator.terms)
+
+
+def _count(request: Request, operator: str) -> None:
+    """Nobody takes what all need: an operator has a part of all calls, and a smaller one of reports."""
+    admission: Admission = request.scope[ADMISSION]
+    admission.begin(request.scope, operator, _SHARE)
+    route = str(getattr(request.scope.get("route"), "path", ""))
+    if route.startswith("/v1/reports") or route.endswith(".csv"):
+        admission.begin(request.scope, f"{operator}/reports", _SHARE_OF_REPORTS)
 
 
 OnEdge = Annotated[Edge, Depends(edge_of)]

@@ -52,6 +52,9 @@ async def redeem(body: models.Redeem, edge: OnEdge) -> Response:
     except SessionUnknown:
         raise Problem("launch_token_invalid", "it was used, is too old, or never was one") from None
     session, player = playing.session, playing.player
+    operator = await edge.operators.operator(session.operator)
+    if operator is None or operator.terms.closed:
+        raise Problem("launch_token_invalid", "no sessions of this casino are opened now")
     limits = models.SessionLimits(wager_max=session.limits.wager_max, round_max=session.limits.round_max)
     return json_answer(
         models.Redeemed(

@@ -87,6 +87,10 @@ def as_problem(error: grpc.aio.AioRpcError, *, money: Money = "unknown") -> Prob
     pass by itself is ours: `internal`.
     """
     failure = failure_of(error)
+    if failure.reason == "request_id_reused":
+        return Problem(
+            "request_id_reused", "this request_id came before, with another body; nothing was done"
+        )
     if failure.may_pass or error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return Problem(
             "unavailable",

@@ -22,6 +22,7 @@ from upcard_gateway.adapters.postgres.sessions import PostgresSessions
 from upcard_gateway.adapters.services import acting_as
 from upcard_gateway.adapters.services import player as acting_player
 from upcard_gateway.app.launch_tokens import hash_of
+from upcard_gateway.app.lobby import sees
 from upcard_gateway.app.people import Person, PlayerAccount
 from upcard_gateway.app.sessions import SWEPT_MAX, Opening, SessionOver, SessionUnknown, new_id
 from upcard_gateway.domain.sessions import Limits, Session
@@ -102,8 +103,7 @@ async def launch(body: models.Launch, caller: Signed, edge: OnEdge) -> Response:
 async def _prepared(body: models.Launch, caller: Caller, edge: Edge) -> PlayerAccount:
     """The player with an open account. Raises Problem."""
     checked_currency(caller, body.currency)
-    hidden = caller.environment == "sandbox" and body.table not in edge.settings.sandbox_tables
-    if body.table is not None and hidden:
+    if body.table is not None and not sees(caller.environment, edge.settings.sandbox_tables, body.table):
         raise Problem("not_found", "there is no such table")
     person = Person(
         caller.operator, body.player, body.nickname, body.country, body.language, body.cashier_url

@@ -20,7 +20,7 @@ from upcard_gateway.entrypoints.http.edge import (
     Problem,
     Signed,
     as_problem,
-    bound,
+    bound_to,
     canonical,
     derived_request_id,
     json_answer,
@@ -95,17 +95,21 @@ async def _move(edge: Edge, caller: Caller, kind: _Kind, player: str, body: Orde
     """Move money once: the wallet knows the payment by an id that follows from the caller's `request_id`.
 
     A process that dies after the wallet has moved it leaves that to be found: the same request asks the
-    wallet for the same payment, and gets the answer that the wallet has kept.
+    wallet for the same payment, and gets the answer that the wallet has kept. That holds also when the player
+    was erased meanwhile, or the currency is not taken any more: the account is what the first try found.
     """
     route = kind.route
     _check_transfer(caller)
     same = canonical(body, player=player)
-    stored = await bound(edge, caller, route, body.request_id, same)
+
+    async def account() -> str:
+        return await kind.account_of(await player_of(edge, caller, player))
+
+    stored, account_id = await bound_to(edge, caller, route, body.request_id, same, account)
     if stored is None:
-        known = await player_of(edge, caller, player)
         payment = Payment(
             derived_request_id(caller, route, body.request_id),
-            await kind.account_of(known),
+            account_id,
             body.currency,
             body.amount,
             body.reference,

@@ -51,7 +51,7 @@ class Circuit:
         self.failures = 0
         """In a row."""
         self.since = calendar()
-        """When the state began, in seconds since 1970."""
+        """Since when antes are refused, or asked for, in seconds since 1970; probes change nothing."""
         self.answered_at: float | None = None
         """When the partner last answered, likewise."""
 
@@ -87,7 +87,10 @@ class Circuit:
             self._become("open")
 
     def _become(self, state: State) -> None:
-        if state != self.state:
-            self.state = state
+        if state == self.state:
+            return
+        was_down = self.down
+        self.state = state
+        if self.down != was_down:
             self.since = self._calendar()
-            self._changed(state)
+        self._changed(state)

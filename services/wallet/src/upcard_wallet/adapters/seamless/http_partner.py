@@ -19,6 +19,8 @@ PLAIN: Final = "plain"
 _EXACT_UP_TO_S: Final = 3600.0
 """The client would round longer timeouts up to whole seconds."""
 _DETAIL_MAX: Final = 200
+_PARTS_AT_ONCE: Final = 8
+"""Of one rollback."""
 
 
 class HttpPartner:
@@ -73,19 +75,30 @@ class HttpPartner:
         """Make the call once: see `Partner`.
 
         A dialect of single transactions makes it in parts. A bet ends with the first part that is not done;
-        of a rollback all parts are told, whatever was said to one: any of them may have been taken.
+        of a rollback all parts are told, whatever was said to one: any of them may have been taken. They go
+        side by side, so that one that hangs does not keep the others from being told in every try.
         """
         if self._session is None:
             raise RuntimeError("not entered")
         network = network or uuid4()
         deadline = asyncio.get_running_loop().time() + timeout_s
+        session = self._session
+        requests = [
+            request_of(self.dialect, part, uuid5(network, str(place)) if place else network, self._signer)
+            for place, part in enumerate(parts_of(self.dialect, call))
+        ]
+        if call.kind == "rollback":
+            gate = asyncio.Semaphore(_PARTS_AT_ONCE)
+
+            async def tell(request: Request) -> Verdict:
+                async with gate:
+                    return await self._ask(session, request, deadline)
+
+            return together(await asyncio.gather(*map(tell, requests)))
         verdicts: list[Verdict] = []
-        for place, part in enumerate(parts_of(self.dialect, call)):
-            one = uuid5(network, str(place)) if place else network
-            request = request_of(self.dialect, part, one, self._signer)
-            verdict = await self._ask(self._session, request, deadline)
-            verdicts.append(verdict)
-            if not isinstance(verdict, Accepted) and call.kind != "rollback":
+        for request in requests:
+            verdicts.append(await self._ask(session, request, deadline))
+            if not isinstance(verdicts[-1], Accepted):
                 break
         return together(verdicts)
 

@@ -48,6 +48,8 @@ _DATABASE: Final = (asyncpg.PostgresError, *SESSION_LOST)
 _FIRST_LOOK_S: Final = 0.02
 _LONGEST_LOOK_S: Final = 0.25
 _TRIES: Final = 5
+_LEAST_S: Final = 0.02
+"""A bet with less time left is not asked for: nobody could answer, and it would count as a failure."""
 _NOT_ASKED: Final = NotSent("the partner's circuit is open", answer="not_asked")
 
 
@@ -312,7 +314,7 @@ class SeamlessPurse:
             return NotSent("too many bets under way"), None
         try:
             remaining_s = deadline - loop.time()
-            if remaining_s <= 0:
+            if remaining_s <= _LEAST_S:
                 return NotSent("too late to ask"), None
             if circuit.state == "open" and begins_something(group):
                 return _NOT_ASKED, None  # it opened while this one waited

@@ -115,6 +115,7 @@ class _Courier:
         self._circuit = work.circuit_of(operator)
         self._failed_in_a_row = 0
         self._was_down = False
+        self._circuit_was_down = False
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def run(self, ending: asyncio.Event) -> None:
@@ -132,9 +133,12 @@ class _Courier:
         if free <= 0:
             await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
             return
+        if self._circuit_was_down and not self._circuit.down:
+            self._failed_in_a_row = 0  # a bet found the partner back
+        self._circuit_was_down = self._circuit.down
         down = self._failed_in_a_row >= self._settings.failures_before_pause or self._circuit.down
         if self._was_down and not down:
-            await self._hasten()  # it was a bet that found the partner back
+            await self._hasten()
         self._was_down = down
         if down:
             self._work.observer.paused(self._operator, self._settings.down_pause_s)
@@ -177,8 +181,8 @@ class _Courier:
         )
         reach("seamless.called")
         self._count(verdict)
-        decision = _jittered(decide(verdict, claimed.tried, self._settings))
         try:
+            decision = _jittered(decide(verdict, claimed.tried, self._settings))
             await notes.put((claimed, decision, said))
         except Exception as error:  # noqa: BLE001 - the claim runs out, and the call is made again
             self._work.observer.failed("noting an answer", error, 0.0)
