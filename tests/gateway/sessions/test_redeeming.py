@@ -110,3 +110,6 @@ async def test_a_closed_casino_opens_nothing(
     terms = Terms("Casino", (CurrencyLimits("EUR", None, None),))
     await world.change("op1", replace(terms, closed=True))
     assert refused(await page.post("/v1/launch", json={"token": found["launch_token"]})) == INVALID
+    await world.change("op1", terms)
+    shown = told(await casino.get(f"/v1/sessions/{found['session']}"))
+    assert shown["state"] == "ended", "nothing of it is left open"

@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from eventstore.postgres import Pool, PostgresEventStore
+from servicekit.metrics import registry
 from tests.wallet.ledger.world import bet, settled, states
 from tests.wallet.partner import Trick
 from tests.wallet.seamless.world import QUICK, SeamlessWorld, seamless_world
+from upcard_wallet.adapters.metrics import PartnerMetrics
 from upcard_wallet.adapters.seamless.circuit import Circuit, State
 from upcard_wallet.adapters.seamless.partner import Accepted, NotSent, Refused, Unclear, Verdict
 from upcard_wallet.domain.events import HoldDeclined
@@ -61,6 +63,14 @@ def test_it_opens_after_so_many_failures_in_a_row_and_lets_one_ante_in_after_eac
     assert told == ["open", "probing", "open", "probing", "closed"]
     assert circuit.since == 115.0
     assert (circuit.failures, circuit.answered_at, circuit.down) == (0, 115.0, False)
+
+
+def test_an_outage_is_counted_once_however_often_it_is_probed() -> None:
+    metrics = PartnerMetrics()
+    for state in ("closed", "open", "probing", "open", "probing", "closed", "open"):
+        metrics.circuit("counted-once", state)
+    name = "upcard_wallet_partner_circuit_opened_total"
+    assert registry().get_sample_value(name, {"operator": "counted-once"}) == 2
 
 
 @pytest.mark.parametrize(

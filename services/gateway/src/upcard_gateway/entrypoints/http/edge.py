@@ -7,6 +7,7 @@ async def make(body: MakeThing, caller: Signed, edge: OnEdge) -> Response: ...
 from __future__ import annotations
 
 import datetime as dt
+import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
@@ -28,6 +29,7 @@ from upcard_gateway.entrypoints.http.answering import (
     kept,
 )
 from upcard_gateway.entrypoints.http.authenticating import Guard
+from upcard_gateway.entrypoints.http.limits import client_address
 from upcard_gateway.entrypoints.http.problems import Problem, as_problem, responses
 from upcard_gateway.settings import GatewaySettings
 
@@ -46,6 +48,7 @@ __all__ = [
     "edge_of",
     "json_answer",
     "kept",
+    "origin_of",
     "platform",
     "responses",
 ]
@@ -86,6 +89,13 @@ def edge_of(request: Request) -> Edge:
     """What the routers of this app stand on; a dependency of FastAPI's."""
     edge: Edge = request.app.state.edge
     return edge
+
+
+def origin_of(request: Request) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Where a call comes from, behind proxies that are trusted; None where that cannot be told."""
+    proxies = [ipaddress.ip_network(one) for one in edge_of(request).settings.trusted_proxies]
+    peer = request.client.host if request.client is not None else ""
+    return client_address(peer, request.headers.getlist("x-forwarded-for"), proxies)
 
 
 async def platform(request: Request) -> Caller:

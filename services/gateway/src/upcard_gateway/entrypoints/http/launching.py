@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from typing import Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from upcard_gateway.app.sessions import SessionUnknown
-from upcard_gateway.entrypoints.http.edge import OnEdge, Problem, edge_of, json_answer, responses
-from upcard_gateway.entrypoints.http.limits import RateLimit, client_address
+from upcard_gateway.entrypoints.http.edge import OnEdge, Problem, json_answer, origin_of, responses
+from upcard_gateway.entrypoints.http.limits import RateLimit
 from upcard_gateway.entrypoints.http.players import player_sessions_on
 from upcard_platform.models import sessions as models
 
@@ -28,14 +27,10 @@ _RESPONSES: Final = {
 
 async def _admitted(request: Request) -> None:
     """Raise Problem for an address that redeems too much; guessing a token is hopeless at any rate."""
-    edge = edge_of(request)
     state = request.app.state
     if not hasattr(state, "launch_rates"):
         state.launch_rates = RateLimit(time.monotonic)
-    proxies = [ipaddress.ip_network(one) for one in edge.settings.trusted_proxies]
-    peer = request.client.host if request.client is not None else ""
-    origin = client_address(peer, request.headers.getlist("x-forwarded-for"), proxies)
-    wait_s = state.launch_rates.take(str(origin), _PER_S, _BURST)
+    wait_s = state.launch_rates.take(str(origin_of(request)), _PER_S, _BURST)
     if wait_s:
         detail = "too many sessions are opened from this address"
         raise Problem("rate_limited", detail, retry_after_s=round(wait_s, 3))
@@ -54,6 +49,7 @@ async def redeem(body: models.Redeem, edge: OnEdge) -> Response:
     session, player = playing.session, playing.player
     operator = await edge.operators.operator(session.operator)
     if operator is None or operator.terms.closed:
+        await player_sessions_on(edge).end(session.id, now, "platform")
         raise Problem("launch_token_invalid", "no sessions of this casino are opened now")
     limits = models.SessionLimits(wager_max=session.limits.wager_max, round_max=session.limits.round_max)
     return json_answer(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from typing import Final
 
@@ -12,8 +11,8 @@ from fastapi.responses import HTMLResponse
 
 from upcard_gateway.adapters.history_rounds import NotTheirs, Unreadable, round_detail
 from upcard_gateway.app.round_page import CONTENT_SECURITY_POLICY, message_page, round_page
-from upcard_gateway.entrypoints.http.edge import OnEdge, as_problem, edge_of
-from upcard_gateway.entrypoints.http.limits import RateLimit, client_address
+from upcard_gateway.entrypoints.http.edge import OnEdge, as_problem, origin_of
+from upcard_gateway.entrypoints.http.limits import RateLimit
 from upcard_gateway.entrypoints.http.round_answers import links_on
 
 router = APIRouter(tags=["pages"])
@@ -46,7 +45,7 @@ _PAGES: Final = {
 )
 async def round_by_link(token: str, request: Request, edge: OnEdge) -> HTMLResponse:
     """A round for whoever has a link to it. The link is the permission: it never runs out."""
-    if _too_often(request, "link_addresses", str(_origin(request)), _PER_S_OF_ADDRESS, _BURST_OF_ADDRESS):
+    if _too_often(request, "link_addresses", str(origin_of(request)), _PER_S_OF_ADDRESS, _BURST_OF_ADDRESS):
         return _many()
     links = links_on(edge)
     linked = None if links is None else links.read(token)
@@ -78,12 +77,6 @@ def _too_often(request: Request, what: str, name: str, per_s: float, burst: int)
         setattr(state, what, RateLimit(time.monotonic))
     rates: RateLimit = getattr(state, what)
     return rates.take(name, per_s, burst) > 0
-
-
-def _origin(request: Request) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    proxies = [ipaddress.ip_network(one) for one in edge_of(request).settings.trusted_proxies]
-    peer = request.client.host if request.client is not None else ""
-    return client_address(peer, request.headers.getlist("x-forwarded-for"), proxies)
 
 
 def _many() -> HTMLResponse:

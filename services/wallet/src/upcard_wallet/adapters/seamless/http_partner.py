@@ -94,7 +94,9 @@ class HttpPartner:
                 async with gate:
                     return await self._ask(session, request, deadline)
 
-            return together(await asyncio.gather(*map(tell, requests)))
+            async with asyncio.TaskGroup() as telling:
+                tasks = [telling.create_task(tell(request)) for request in requests]
+            return together([task.result() for task in tasks])
         verdicts: list[Verdict] = []
         for request in requests:
             verdicts.append(await self._ask(session, request, deadline))
