@@ -33,7 +33,11 @@ async def dumped(dsn: str) -> bytes:
 
 
 async def published(casino: Casino, table: Table) -> bytes:
-    """All records of the shard's partition that holds the round."""
+    """The records of the shard's partition that holds the round, without those of other rounds.
+
+    Another round that fell to the same shard may be over: its cards are open, and no secrets of this one's.
+    """
+    own = f"round-{table.round_name}".encode()
     topic = f"{casino.table_settings['UPCARD_KAFKA_NAMESPACE']}.{topic_of('table')}"
     consumer = AIOKafkaConsumer(bootstrap_servers=casino.stack.addresses.kafka_bootstrap)
     await consumer.start()
@@ -45,6 +49,8 @@ async def published(casino: Casino, table: Table) -> bytes:
         found = bytearray()
         while await consumer.position(partition) < end:
             for record in (await consumer.getmany(partition, timeout_ms=1_000)).get(partition, []):
+                if record.key != own and (record.key or b"").startswith(b"round-"):
+                    continue
                 headers = b"".join(value for _, value in record.headers)
                 found += (record.key or b"") + (record.value or b"") + headers
         return bytes(found)
