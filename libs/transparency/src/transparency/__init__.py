@@ -1,0 +1,1 @@
+"""Tamper evidence: a Merkle tree over a log, signed checkpoints, proofs, audit."""
