@@ -16,6 +16,7 @@ from messaging.consumer.metrics import ConsumerMetrics, Measured
 from messaging.consumer.tracing import traced
 from messaging.dead_letters.sender import DeadLetterSender
 from messaging.feed import FEED, GrpcFeed
+from messaging.operations import LocalOperations
 from messaging.relay import Relay, RelaySettings
 from messaging.relay.metrics import MeasuredRelay, RelayMetrics
 from messaging.topics import TopicSettings, topic_of
@@ -129,6 +130,8 @@ class Following:
         self._store = store
         self._name = name
         self._metrics = ConsumerMetrics()
+        self.consumers: list[tuple[str, Consumer]] = []
+        """Those that were started, by their sources."""
 
     async def start(self, followed: Followed) -> Consumer:
         """Follow it, as the next stages: from Kafka, and over its feed what Kafka does not bring.
@@ -173,4 +176,27 @@ class Following:
                 what="events behind",
             )
         )
+        self.consumers.append((source, consumer))
         return consumer
+
+
+def operations_of(
+    service: Service[Any],
+    settings: EventsSettings,
+    pool: Pool,
+    name: str,
+    *,
+    following: Following | None = None,
+    publishes: bool = True,
+) -> LocalOperations:
+    """The machinery of a service, for people who look after it (`exposed_operations` serves it).
+
+    `publishes`: whether it has a relay, so also a topic of dead letters.
+    """
+    return LocalOperations(
+        name,
+        pool,
+        broker=settings.kafka(service.instance) if publishes else None,
+        topic=settings.named(topic_of(name)) if publishes else None,
+        consumers=() if following is None else following.consumers,
+    )

@@ -17,6 +17,7 @@ from eventstore.following.observer import Observer, Silent
 from eventstore.following.pages import OWN, Applied, Page, Position
 from eventstore.following.parked import (
     DeadLetter,
+    OtherEventParked,
     ParkedStream,
     dead_letters,
     list_parked,
@@ -26,6 +27,7 @@ from eventstore.following.parked import (
 )
 from eventstore.following.policy import DEFAULT_POLICY, Policy, WhenFailing
 from eventstore.following.positions import all_positions, reset_position
+from eventstore.following.skips import SkippedEvent, list_skipped, skipped_event
 from eventstore.following.stops import Stop, list_stopped, resume, skip_stopped
 
 __all__ = [
@@ -48,11 +50,13 @@ __all__ = [
     "HeadsChecked",
     "LiveFollower",
     "Observer",
+    "OtherEventParked",
     "Page",
     "ParkedStream",
     "Policy",
     "Position",
     "Silent",
+    "SkippedEvent",
     "SourceHead",
     "Stop",
     "WhenFailing",
@@ -60,6 +64,7 @@ __all__ = [
     "check_heads",
     "dead_letters",
     "list_parked",
+    "list_skipped",
     "list_stopped",
     "note_dead_letters_sent",
     "request_retry",
@@ -67,4 +72,5 @@ __all__ = [
     "resume",
     "skip_parked",
     "skip_stopped",
+    "skipped_event",
 ]

@@ -25,6 +25,9 @@ UPDATE eventstore.parked_streams SET retry_requested_at = clock_timestamp()
 _SHARD: Final = """
 SELECT shard, error FROM eventstore.parked_streams WHERE follower = $1 AND source = $2 AND stream = $3
 """
+_FIRST: Final = """
+SELECT min(stream_position) FROM eventstore.parked_events WHERE follower = $1 AND source = $2 AND stream = $3
+"""
 _SKIP: Final = f"""
 WITH first AS (
     DELETE FROM eventstore.parked_events AS e
@@ -57,6 +60,10 @@ UPDATE eventstore.parked_streams AS s SET dead_letter_sent_at = clock_timestamp(
   FROM unnest($3::text[], $4::bigint[]) AS u (stream, failed_position)
  WHERE s.follower = $1 AND s.source = $2 AND s.stream = u.stream AND s.failed_position = u.failed_position
 """
+
+
+class OtherEventParked(LookupError):
+    """A stream waits at another event than the one that was to be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +140,13 @@ async def skip_parked(  # noqa: PLR0913 - who, why and what: an audited act
     skipped_by: str,
     why: str,
     retry: bool = True,
+    position: int | None = None,
 ) -> RecordedEvent:
     """Leave out the first kept event of a parked stream, and note who decided that and why.
 
+    `position`: only if it is the event at this stream position, so that the same wish twice leaves out one.
     With `retry` the follower tries the events behind it. Returns the event. Raises LookupError when the
-    stream is not parked.
+    stream is not parked, OtherEventParked when it waits at another event.
     """
     check_audit(skipped_by, why)
     async with connection.transaction():
@@ -146,6 +155,9 @@ async def skip_parked(  # noqa: PLR0913 - who, why and what: an audited act
             await lock_positions(connection, follower, source, [shard])
             # Only now: the follower may have emptied it before we had the lock.
             error = await connection.fetchval(_SHARD, follower, source, stream, column=1)
+            first = await connection.fetchval(_FIRST, follower, source, stream)
+            if position is not None and first is not None and first != position:
+                raise OtherEventParked(f"{stream} waits at {first}, not at {position}")
             row = await connection.fetchrow(_SKIP, follower, source, stream, error or "", skipped_by, why)
             if row is not None:
                 if not await unpark_if_empty(connection, follower, source, stream, shard) and retry:

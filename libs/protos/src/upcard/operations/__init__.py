@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/operations; do not edit."""

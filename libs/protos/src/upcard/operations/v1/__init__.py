@@ -1,0 +1,1 @@
+"""Generated from proto/upcard/operations/v1; do not edit."""
