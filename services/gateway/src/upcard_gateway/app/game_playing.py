@@ -1,0 +1,142 @@
+"""What becomes of a player's wish at a table: the session's limits first, then the table.
+
+Whatever the table is asked carries an id that follows from the session and the message's own id, so the
+same message again, at whatever gateway, is the same wish: nothing is done twice, and its answer is the one of
+then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from upcard_gateway.app.game_limits import Limited, Placed, Room
+from upcard_gateway.app.game_orders import (
+    Bets,
+    Done,
+    FinalChoice,
+    NotDone,
+    OptionChoice,
+    Order,
+    PurchaseChoice,
+    SessionChecks,
+    TableAway,
+    TablePlay,
+    Tipped,
+    Verdict,
+    What,
+    of_wish,
+)
+from upcard_gateway.app.game_purses import Purses
+from upcard_gateway.app.player_sessions import Playing
+from upcard_gateway.domain.sessions import Session
+
+__all__ = ["Game", "request_id_of"]
+
+_WALLET_AWAY: Final = "wallet_unavailable"
+_PARTNER_AWAY: Final = "partner_unavailable"
+_STAKES: Final = frozenset({"double", "rebet"})
+
+
+def request_id_of(session: str, message_id: str) -> str:
+    """The id under which services know a message of a session."""
+    digest = hashlib.sha256(f"{session}\n{message_id}".encode())
+    return f"p-{digest.hexdigest()[:48]}"
+
+
+class Game:
+    """The use cases of playing."""
+
+    def __init__(self, table: TablePlay, purses: Purses, checks: SessionChecks) -> None:
+        self._table = table
+        self._purses = purses
+        self._checks = checks
+
+    async def play(
+        self, playing: Playing, table: str, number: int, message_id: str, what: What
+    ) -> Done | NotDone:
+        """Have it done, or say why not."""
+        session = playing.session
+        request_id = request_id_of(session.id, message_id)
+        order = Order(table, number, session.player, session.currency, request_id, what)
+        verdict = await self._allowed(session, order)
+        if verdict.reason is not None:
+            data = {} if verdict.maximum is None else {"maximum": str(verdict.maximum)}
+            again = verdict.reason == _TRY_AGAIN
+            return NotDone(verdict.reason, number, data, again=again)
+        outcome = await self._table.ask(order)
+        self._purses.forget(session.player)
+        if isinstance(outcome, NotDone) and outcome.reason == _WALLET_AWAY:
+            return await self._whose_wallet(playing, outcome)
+        return outcome
+
+    async def _whose_wallet(self, playing: Playing, outcome: NotDone) -> NotDone:
+        """Whose wallet did not answer: of a partner that fails again and again the player is told so."""
+        if playing.session.wallet != "seamless":
+            return outcome
+        purse = await self._purses.purse(playing.session)
+        if purse.unknown != _PARTNER_AWAY:
+            return outcome
+        return NotDone(_PARTNER_AWAY, outcome.round, outcome.data, outcome.money, outcome.again)
+
+    async def _allowed(self, session: Session, order: Order) -> Verdict:
+        """What the session's limits say, the same to the same wish."""
+        if not _stakes(order.what) or (session.limits.wager_max is None and session.limits.round_max is None):
+            return _NOTHING_AGAINST
+        if isinstance(order.what, Tipped):
+            return _NOTHING_AGAINST
+        known = await self._checks.known(session.id, order.request_id)
+        if known is not None:
+            return known
+        try:
+            limited = await self._limited(session, order)
+        except TableAway:
+            return Verdict(_TRY_AGAIN)
+        found = _NOTHING_AGAINST if limited is None else Verdict(limited.reason, limited.maximum)
+        return await self._checks.keep(session.id, order.request_id, found)
+
+    async def _limited(self, session: Session, order: Order) -> Limited | None:
+        own = await self._table.own(order.table, order.round, session.player, session.currency)
+        room = Room.of(session.limits, own)
+        match order.what:
+            case Bets(placements=placements):
+                return room.placing(Placed(one.box, one.wager, one.amount, one.blind) for one in placements)
+            case "double":
+                return room.doubling()
+            case "rebet":
+                before = await self._table.own(order.table, order.round - 1, session.player, session.currency)
+                return room.placing(Room.of(session.limits, before).standing())
+            case FinalChoice(insurance=insurance) if insurance:
+                return room.adding(insurance)
+            case OptionChoice(box=box) | PurchaseChoice(box=box):
+                return room.adding(_ante(own, box))
+            case _:
+                return None
+
+
+_TRY_AGAIN: Final = "table_unavailable"
+_NOTHING_AGAINST: Final = Verdict(None)
+
+
+def _stakes(what: What) -> bool:
+    """Whether it may pass a limit. A bet after its ante never does: the room for it was kept."""
+    match what:
+        case OptionChoice(kind=kind):
+            return kind in ("sixth", "exchange")
+        case PurchaseChoice(buy=buy):
+            return buy
+        case FinalChoice(insurance=insurance):
+            return insurance > 0
+        case Bets():
+            return True
+        case str():
+            return what in _STAKES
+        case _:
+            return False
+
+
+def _ante(own: Mapping[str, Any] | None, box: int) -> int:
+    """What an option and the dealer's card cost: one ante."""
+    found = None if own is None else of_wish(own["boxes"], box)
+    return 0 if found is None else int(found["wagers"].get("ante", 0))

@@ -1,0 +1,1 @@
+"""Playing over the edge: what messages do, what is shown, chats."""
