@@ -23,3 +23,8 @@ MOST_DIGITS: Final = 4
 def minor_digits(currency: str) -> int:
     """How many digits of a currency's amounts stand after the point: 0 to 4."""
     return _DIGITS.get(currency, _USUAL_DIGITS)
+
+
+def unusual_digits() -> dict[str, int]:
+    """The currencies whose amounts have other than two digits after the point, with how many."""
+    return dict(_DIGITS)

@@ -12,22 +12,31 @@ from html import escape
 from typing import Final
 
 from upcard_gateway.app.boards_text import amount_text
-from upcard_gateway.app.rounds import Box, Detail, Wager
+from upcard_gateway.app.rounds import Box, Detail, Played, Wager
 
 _STYLE: Final = """
-:root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 46rem; padding: 1rem; }
-h1 { font-size: 1.6rem; margin: 0.5rem 0; }
-h2 { border-bottom: 1px solid; font-size: 1.2rem; margin: 2rem 0 0.5rem; }
-.cards { display: flex; flex-wrap: wrap; gap: 0.4rem; list-style: none; margin: 0.75rem 0; padding: 0; }
+:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 22%, transparent); }
+body { background: light-dark(#f3f5f7, #11161b); color: light-dark(#17202a, #e6ebf0);
+  font: 1rem/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; max-width: 46rem; padding: 1rem; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0.5rem 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin: 0 0 0.5rem; }
+section { background: light-dark(#fff, #1a2128); border: 1px solid var(--line); border-radius: 0.5rem;
+  margin: 0.75rem 0; padding: 0.75rem 1rem; }
+section p { margin: 0.4rem 0; }
+.sum { border-left: 0.3rem solid var(--line); }
+.won { border-left-color: light-dark(#0a6b3d, #63d192); }
+.lost { border-left-color: light-dark(#a8141f, #ff8a8f); }
+.cards { display: flex; flex-wrap: wrap; gap: 0.35rem; list-style: none; margin: 0.5rem 0; padding: 0; }
 .cards li { background: #fff; border: 1px solid #888; border-radius: 0.4rem; color: #111; font-size: 1.25rem;
-  min-width: 2.6rem; padding: 0.5rem 0.3rem; text-align: center; }
+  font-weight: 700; min-width: 2.6rem; padding: 0.5rem 0.2rem; text-align: center; }
 .cards .red { color: #b00020; }
-table { border-collapse: collapse; margin: 0.75rem 0; min-width: 60%; }
-th, td { border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); text-align: left;
-  padding: 0.3rem 0.8rem 0.3rem 0; }
-td { text-align: right; }
-footer { font-size: 0.8rem; margin-top: 2rem; opacity: 0.75; }
+.cards .back { background: #24507a; color: #fff; }
+table { border-collapse: collapse; margin: 0.5rem 0; width: 100%; }
+tr:last-child > * { border-bottom: 0; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.35rem 0 0.35rem 0.8rem; text-align: right; }
+th:first-child { font-weight: 500; padding-left: 0; text-align: left; }
+td { font-variant-numeric: tabular-nums; white-space: nowrap; }
+footer { font-size: 0.8rem; margin-top: 1.5rem; opacity: 0.75; }
 """
 _STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
@@ -88,16 +97,29 @@ def _round(detail: Detail) -> Iterator[str]:
         yield f"<p>{_OPEN}</p>\n"
     if played.revision > 1:
         yield "<p>The result was corrected; this is the corrected one.</p>\n"
-    yield from _dealer(detail)
-    yield from _shared(detail)
-    for box in detail.boxes:
-        yield from _box(box, detail)
-    yield "<h2>In all</h2>\n<table>\n"
+    yield from _in_all(played)
+    for parts in (_dealer(detail), _shared(detail), *(_box(box, detail) for box in detail.boxes)):
+        yield from _section(parts)
+    yield f"<footer>Played by the rules {escape(played.ruleset)}.</footer>\n"
+
+
+def _in_all(played: Played) -> Iterator[str]:
+    """What it came to, before everything else."""
+    net = played.net or 0
+    tone = " won" if net > 0 else " lost" if net < 0 else ""
+    yield f'<section class="sum{tone}">\n<h2>In all</h2>\n<table>\n'
     yield _row("Staked", amount_text(played.staked, played.currency))
     if played.returned is not None and played.net is not None:
         yield _row("Returned, stakes included", amount_text(played.returned, played.currency))
-        yield _row("Won" if played.net >= 0 else "Lost", amount_text(abs(played.net), played.currency))
-    yield f"</table>\n<footer>Played by the rules {escape(played.ruleset)}.</footer>\n"
+        yield _row("Won" if net >= 0 else "Lost", amount_text(abs(net), played.currency))
+    yield "</table>\n</section>\n"
+
+
+def _section(parts: Iterator[str]) -> Iterator[str]:
+    """A part of the page with a border; nothing where there is nothing in it."""
+    first = next(parts, None)
+    if first is not None:
+        yield from ("<section>\n", first, *parts, "</section>\n")
 
 
 def _dealer(detail: Detail) -> Iterator[str]:
@@ -161,7 +183,7 @@ def _cards(cards: Iterable[str]) -> str:
 def _card(card: str) -> str:
     rank, suit = card[:1], _SUITS.get(card[1:])
     if rank not in _RANKS or suit is None:
-        return '<li aria-label="a hidden card">?</li>'
+        return '<li class="back" aria-label="a hidden card">?</li>'
     sign, name = suit
     red = ' class="red"' if name in {"diamonds", "hearts"} else ""
     return f'<li{red} aria-label="{_RANKS[rank]} of {name}">{"10" if rank == "T" else rank}{sign}</li>'
