@@ -12,7 +12,7 @@ from upcard_table.domain import commands as c
 from upcard_table.entrypoints.grpc.answering import Asked, Context, Desk, R, ask_table
 from upcard_table.entrypoints.grpc.configs import config
 from upcard_table.entrypoints.grpc.outcomes import table_changed
-from upcard_table.entrypoints.grpc.people import FLOOR, MANAGERS, by, require_role
+from upcard_table.entrypoints.grpc.people import FLOOR, by, require_role
 
 
 class TableCalls:
@@ -25,7 +25,7 @@ class TableCalls:
         self, request: pb.OpenTableRequest, context: Context
     ) -> pb.OpenTableResponse:
         """Open a table."""
-        require_role(MANAGERS)
+        require_role(FLOOR)
         _check_config(request)
         command = c.OpenTable(request.table, config(request.config))
         return await self._do(request, context, command, pb.OpenTableResponse)
@@ -41,7 +41,7 @@ class TableCalls:
         self, request: pb.ChangeLimitsRequest, context: Context
     ) -> pb.ChangeLimitsResponse:
         """Change how a table is played."""
-        require_role(MANAGERS)
+        require_role(FLOOR)
         _check_config(request)
         command = c.ChangeLimits(config(request.config))
         return await self._do(request, context, command, pb.ChangeLimitsResponse)
