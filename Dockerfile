@@ -12,7 +12,7 @@ COPY services services
 # Our own packages; what they stand on is in the lock.
 RUN /opt/upcard/bin/python -m pip install --no-index --no-deps --no-build-isolation \
       ./libs/rules_core ./libs/eventstore ./libs/protos ./libs/servicekit ./libs/messaging ./libs/operate \
-      ./libs/platform ./libs/seamless ./libs/conformance \
+      ./libs/platform ./libs/seamless ./libs/conformance ./libs/transparency \
       ./services/table ./services/wallet ./services/bonus ./services/history ./services/gateway \
  && /opt/upcard/bin/python -m pip check
 

@@ -17,7 +17,7 @@ ROOT = bytes(range(32))
 
 def key(name: str = "log.test/one", seed: int = 1, algorithm: int = 1) -> SignerKey:
     private = Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
-    return SignerKey(name, private, algorithm)  # type: ignore[arg-type]  # 1 or 4
+    return SignerKey(name, private, algorithm)  # type: ignore[arg-type]  # an int, of which the test gives 1 or 4
 
 
 def test_a_key_is_written_and_read() -> None:

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from servicekit.grpc import ContextSigner
+from transparency.notes import SignerKey
 
 KINDS: Final = "player+dealer+staff+platform"
 """What the gateway's key may vouch for."""
@@ -72,6 +73,22 @@ def service_secrets() -> dict[str, dict[str, str]]:
             "UPCARD_LINK_KEY": "links-1",
         },
     }
+
+
+def checkpoint_keys() -> dict[str, str]:
+    """What signs the checkpoints of each service's log: seeds in base64, by service."""
+    return {service: _key() for service in service_secrets()}
+
+
+def local_origin(service: str) -> str:
+    """The name of a service's log in the checkpoints of an installation that was given no other."""
+    return f"upcard.local/{service}"
+
+
+def checkpoint_key(origin: str, seed: str) -> str:
+    """The public key of such a seed, as auditors are given it."""
+    private = Ed25519PrivateKey.from_private_bytes(base64.b64decode(seed))
+    return str(SignerKey(origin, private).verifier)
 
 
 def _key() -> str:

@@ -1,4 +1,4 @@
-"""Making a service's database and bringing it up to date: its log, messaging's tables, its own."""
+"""Making a service's database and bringing it up to date: its log, the tables beside it, its own."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import asyncpg
 from eventstore.migrations import prepare_event_log
 from eventstore.postgres import Connection
 from messaging.migrations import prepare_messaging
+from transparency.migrations import prepare_transparency
 from upcard_operate.running import connected
 
 _OWN: Final = {
@@ -38,7 +39,7 @@ async def prepare_database(connection: Connection, service: str, *, service_role
     module, name = _OWN[service]
     own: Callable[..., Awaitable[Any]] = getattr(importlib.import_module(module), name)
     applied = 0
-    for prepare in (prepare_event_log, prepare_messaging, own):
+    for prepare in (prepare_event_log, prepare_messaging, prepare_transparency, own):
         applied += len(await prepare(connection, service_role=service_role))
     return applied
 

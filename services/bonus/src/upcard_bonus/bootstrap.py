@@ -9,11 +9,13 @@ from eventstore.postgres import PostgresEventStore
 from messaging.feed import LogFeed, PostgresEnds, exposed_feed
 from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
-from messaging.service import Followed, Following, start_relay
+from messaging.operations import exposed_operations
+from messaging.service import Followed, Following, operations_of, start_relay
 from servicekit.answering import ANSWER_ERRORS, Answering
 from servicekit.database import Component, event_log, start_database
 from servicekit.grpc import for_services, start_grpc
 from servicekit.lifecycle import Service
+from transparency.service import start_chainer, tree_of
 from upcard_bonus.adapters.metrics import BonusMetrics
 from upcard_bonus.adapters.postgres import FreeBetTables, JackpotTables, RoundTables, SecretTable
 from upcard_bonus.app.bonus import BonusOffice
@@ -38,9 +40,11 @@ async def main(service: Service[BonusSettings]) -> None:
         event_log(),
         Component(MESSAGING, messaging_migrations()),
         Component(COMPONENT, bonus_migrations()),
+        *tree_of(settings),
     ]
     pool = await start_database(service, settings, components)
     store = await service.start("event store", PostgresEventStore(pool))
+    await start_chainer(service, pool, settings)
     office = BonusOffice(
         RoundTables(),
         JackpotTables(),
@@ -57,10 +61,11 @@ async def main(service: Service[BonusSettings]) -> None:
     answering = Answering(NAME, pool, store.announce)
     desk = Desk(office, answering, dt.timedelta(seconds=settings.fence_max_s))
     feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
+    operations = operations_of(service, settings, pool, NAME, following=following)
     await start_grpc(
         service,
         settings.grpc,
-        [exposed_bonus(desk), feed],
+        [exposed_bonus(desk), feed, exposed_operations(operations)],
         verifier=settings.verifier(NAME),
         known_errors=ANSWER_ERRORS,
     )

@@ -11,12 +11,13 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from eventstore.private import KEY_BYTES, Keyring
 from messaging.service import ConnectedSettings
 from servicekit.settings import DatabaseSettings, ServiceSettings
+from transparency.service import CheckpointSettings
 from upcard_bonus.domain.ids import is_opaque_id
 
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
-class BonusSettings(ServiceSettings, DatabaseSettings, ConnectedSettings):
+class BonusSettings(ServiceSettings, DatabaseSettings, ConnectedSettings, CheckpointSettings):
     """Everything that a bonus service can be told."""
 
     table_address: str = Field(description="host:port of the table service, whose events are followed")

@@ -13,10 +13,12 @@ from messaging.consumer import Consumer
 from messaging.feed import LogFeed, PostgresEnds, exposed_feed
 from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
+from messaging.operations import LocalOperations, exposed_operations
 from messaging.service import Followed, Following
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
 from servicekit.grpc import for_services, start_grpc
 from servicekit.lifecycle import Service
+from transparency.service import start_chainer, tree_of
 from upcard_history.adapters.metrics import ReplayMetrics
 from upcard_history.adapters.postgres.remembering import RememberingHistory
 from upcard_history.adapters.postgres.sums import PostgresSums
@@ -46,9 +48,11 @@ async def main(service: Service[HistorySettings]) -> None:
         event_log(),
         Component(MESSAGING, messaging_migrations()),
         Component(COMPONENT, history_migrations()),
+        *tree_of(settings),
     ]
     pool = await start_database(service, settings, components)
     store = await service.start("event store", PostgresEventStore(pool))
+    await start_chainer(service, pool, settings)
     await _start_views(service, pool, store)
     await _start_replays(service, pool, store)
     sources = await _start_sources(service, pool, store)
@@ -59,10 +63,11 @@ async def main(service: Service[HistorySettings]) -> None:
         partial(_standing, pool, sources),
     )
     feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
+    operations = LocalOperations(NAME, pool, consumers=[(one.name, one.consumer) for one in sources])
     await start_grpc(
         service,
         settings.grpc,
-        [exposed_history(desk), feed],
+        [exposed_history(desk), feed, exposed_operations(operations)],
         verifier=settings.verifier(NAME),
         known_errors=HISTORY_ERRORS,
     )

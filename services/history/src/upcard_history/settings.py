@@ -9,12 +9,13 @@ from pydantic import Field
 
 from messaging.service import ConnectedSettings
 from servicekit.settings import DatabaseSettings, ServiceSettings
+from transparency.service import CheckpointSettings
 
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 _NAMESPACE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-class HistorySettings(ServiceSettings, DatabaseSettings, ConnectedSettings):
+class HistorySettings(ServiceSettings, DatabaseSettings, ConnectedSettings, CheckpointSettings):
     """Everything that a history can be told."""
 
     table_address: str = Field(description="host:port of the table service, whose events are followed")

@@ -13,11 +13,13 @@ from eventstore.projections import run_projection
 from messaging.feed import LogFeed, PostgresEnds, exposed_feed
 from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
-from messaging.service import start_relay
+from messaging.operations import exposed_operations
+from messaging.service import operations_of, start_relay
 from servicekit.answering import Answering
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
 from servicekit.grpc import for_services, open_channel, start_grpc
 from servicekit.lifecycle import Service
+from transparency.service import start_chainer, tree_of
 from upcard.bonus.v1.bonus_pb2_grpc import BonusServiceStub
 from upcard.wallet.v1.wallet_pb2_grpc import WalletServiceStub
 from upcard_table.adapters.bonus.fence import BONUS, BonusFence, NoBonus
@@ -64,9 +66,11 @@ async def main(service: Service[TableSettings]) -> None:
         event_log(),
         Component(MESSAGING, messaging_migrations()),
         Component(COMPONENT, table_migrations()),
+        *tree_of(settings),
     ]
     pool = await start_database(service, settings, components)
     store = await service.start("event store", PostgresEventStore(pool))
+    await start_chainer(service, pool, settings)
     funds = await _start_funds(service)
     world = await _make_world(service, pool, store, funds)
     hubs = await _start_views(service, pool, store)
@@ -77,10 +81,11 @@ async def main(service: Service[TableSettings]) -> None:
     tipping = TipDesk(funds, LookedUp(hubs.sources))
     servicer = TableServicer(desk, PostgresProposals(), tipping, WatchDesk(hubs))
     feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
+    operations = operations_of(service, settings, pool, NAME)
     server = await start_grpc(
         service,
         settings.grpc,
-        [exposed_table(servicer), exposed_shoe(desk), feed],
+        [exposed_table(servicer), exposed_shoe(desk), feed, exposed_operations(operations)],
         verifier=settings.verifier(NAME),
         known_errors=TABLE_ERRORS,
     )

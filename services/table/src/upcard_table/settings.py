@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from eventstore.private import KEY_BYTES, Keyring
 from messaging.service import ConnectedSettings
 from servicekit.settings import DatabaseSettings, ServiceSettings
+from transparency.service import CheckpointSettings
 from upcard_table.domain.words import is_opaque_id
 
 _ADDRESS: Final = re.compile(r"[^\s:/]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
@@ -19,7 +20,7 @@ _SHORTEST_KEY: Final = 32
 Seconds = Annotated[float, Field(gt=0, le=3_600, allow_inf_nan=False)]
 
 
-class TableSettings(ServiceSettings, DatabaseSettings, ConnectedSettings):
+class TableSettings(ServiceSettings, DatabaseSettings, ConnectedSettings, CheckpointSettings):
     """Everything that a table service can be told."""
 
     wallet_address: str = Field(description="host:port of the wallet, which holds the players' money")

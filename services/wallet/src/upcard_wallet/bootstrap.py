@@ -13,11 +13,13 @@ from eventstore.postgres import Pool, PostgresEventStore
 from messaging.feed import LogFeed, PostgresEnds, exposed_feed
 from messaging.migrations import COMPONENT as MESSAGING
 from messaging.migrations import messaging_migrations
-from messaging.service import Followed, Following, start_relay
+from messaging.operations import exposed_operations
+from messaging.service import Followed, Following, operations_of, start_relay
 from servicekit.answering import Answering
 from servicekit.database import Component, FollowerMetrics, event_log, start_database
 from servicekit.grpc import for_services, open_channel, start_grpc
 from servicekit.lifecycle import Service
+from transparency.service import start_chainer, tree_of
 from upcard_seamless.dialects import load_dialect
 from upcard_wallet.adapters.internal_purse import InternalPurse
 from upcard_wallet.adapters.metrics import PartnerMetrics, WalletMetrics
@@ -58,9 +60,11 @@ async def main(service: Service[WalletSettings]) -> None:
         event_log(),
         Component(MESSAGING, messaging_migrations()),
         Component(COMPONENT, wallet_migrations()),
+        *tree_of(settings),
     ]
     pool = await start_database(service, settings, components)
     store = await service.start("event store", PostgresEventStore(pool))
+    await start_chainer(service, pool, settings)
     partners = await _start_partners(service)
     purses: dict[PurseKind, Purse] = {}
     wallet = Wallet(PostgresLedger(), purses, Recorder(), WalletMetrics())
@@ -86,10 +90,11 @@ async def main(service: Service[WalletSettings]) -> None:
         seamless,
     )
     feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
+    operations = operations_of(service, settings, pool, NAME, following=following)
     await start_grpc(
         service,
         settings.grpc,
-        [exposed_wallet(desk), feed],
+        [exposed_wallet(desk), feed, exposed_operations(operations)],
         verifier=settings.verifier(NAME),
         known_errors=WALLET_ERRORS,
     )

@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from messaging.service import ConnectedSettings
 from servicekit.settings import DatabaseSettings, ServiceSettings
+from transparency.service import CheckpointSettings
 from upcard_seamless.dialects import DialectInvalid, load_dialect
 from upcard_seamless.signing import KeyInvalid, signer_of
 from upcard_wallet.domain.ids import is_opaque_id
@@ -18,7 +19,7 @@ _SHORTEST_SECRET: Final = 16
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
-class WalletSettings(ServiceSettings, DatabaseSettings, ConnectedSettings):
+class WalletSettings(ServiceSettings, DatabaseSettings, ConnectedSettings, CheckpointSettings):
     """Everything that a wallet can be told."""
 
     table_address: str = Field(

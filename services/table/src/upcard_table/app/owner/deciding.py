@@ -245,6 +245,7 @@ class Deciding:
         return window is not None and getattr(command, "at", "") >= window.closes_at
 
     def _decided(self, item: Item, command: c.Command, live: LiveRound) -> Result:
+        command = _opening(command, live)
         decided = decide(command, live.state, live.sealed)
         if isinstance(decided, Refusal):
             return Refused(decided, live.number)
@@ -372,6 +373,16 @@ class Deciding:
             return ()
         self._floor_has_spoken(live, command)
         return self.draft.record_round(live, command, decided, correlation_id, cause)
+
+
+def _opening(command: c.Command, live: LiveRound) -> c.Command:
+    """The round's own step in place of a confirmation that names cards, where it waits for these alone.
+
+    After a last window a round opens its hands by itself; what was laid by hand only the dealer can name.
+    """
+    if isinstance(command, c.ConfirmCards) and command.manual_cards and live.state.step == "next":
+        return c.Proceed(command.at, command.manual_cards)
+    return command
 
 
 def _overloaded() -> Refusal:
