@@ -91,6 +91,8 @@ def test_a_service_understands_its_settings(
     settings = load_settings(getattr(import_module(module), kind))
     assert settings.grpc.port == 7000
     assert settings.metrics_port == 9000
+    (signer,) = settings.checkpoint_signers()
+    assert str(signer.verifier) in secrets["UPCARD_CHECKPOINT_PUBLIC"].split()
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -16,10 +16,12 @@ import pytest
 from rules_core.log.verify import verify_bundle
 from stack import Stack
 from stack.folders import folder_for_tests
+from upcard_operate.demo import play as demo
+from upcard_operate.demo.installation import installed
+from upcard_operate.demo.operators import OPERATORS
 from upcard_operate.demo.play import Wanted, play
 from upcard_operate.demo.report import Report
 from upcard_operate.demo.tables import TABLES
-from upcard_operate.local.fleet import Fleet
 from upcard_operate.options import SERVICES
 
 DEADLINE_S = 120
@@ -31,6 +33,7 @@ class Played:
     """What was played, and a way to ask about it."""
 
     report: Report
+    whole: demo.Played
     upcard: Callable[..., subprocess.CompletedProcess[str]]
 
     def objects(self, *arguments: str) -> list[dict[str, Any]]:
@@ -43,9 +46,12 @@ class Played:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     folder = tmp_path_factory.mktemp("casino")
-    with Stack(temporary_in=folder_for_tests()) as servers, Fleet(servers, folder) as fleet:
-        ended: list[int] = []
-        report = asyncio.run(play(fleet, Wanted(len(TABLES), PLAYERS, seed=3), ended.append))
+    with (
+        Stack(temporary_in=folder_for_tests()) as servers,
+        installed(servers, folder, seed=3) as installation,
+    ):
+        fleet, ended = installation.fleet, list[int]()
+        whole = asyncio.run(play(installation, Wanted(len(TABLES), PLAYERS, seed=3), ended.append))
         assert ended == list(range(1, len(TABLES) + 1))
 
         def upcard(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -58,7 +64,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
                 env={"PATH": "/usr/bin:/bin", **fleet.environment()},
             )
 
-        yield Played(report, upcard)
+        yield Played(whole.report, whole, upcard)
         assert set(fleet.stop().values()) == {0}, "every service stops in order"
 
 
@@ -69,6 +75,20 @@ def test_everything_agrees(played: Played) -> None:
     assert all(one.settled for one in report.rounds)
     assert report.paid_in > report.cash - sum(report.jackpots.values()) - report.pool > 0
     assert report.outcomes["accepted"] > PLAYERS
+
+
+def test_each_casino_is_reconciled(played: Played) -> None:
+    assert [sentence.partition(":")[0] for sentence in played.report.agreements] == [
+        operator.name for operator in OPERATORS
+    ]
+
+
+def test_people_are_told_how_they_get_in(played: Played) -> None:
+    roles = {"admin", "floor", "operations", "support", "auditor", "dealer"}
+    assert {one.name for one in played.whole.sign_ins} == roles
+    assert all(one.password and not one.secret for one in played.whole.sign_ins), "nobody has enrolled yet"
+    assert [link.operator for link in played.whole.links] == list(OPERATORS)
+    assert all("/play" in link.url for link in played.whole.links)
 
 
 def test_a_round_is_shown_replayed_and_explained(played: Played) -> None:
@@ -101,14 +121,16 @@ def test_a_bundle_is_checked_by_anybody(played: Played, tmp_path: Path) -> None:
 
 
 def test_a_statement_adds_up(played: Played) -> None:
-    one = next(one for one in played.report.rounds if len(one.settled) > 1)
-    player = next(iter(one.settled))
-    opening, *lines, closing = played.objects("wallet", "statement", f"{player}-eur", "--since", "2020-01-01")
+    accounts = played.report.accounts
+    account = next(
+        accounts[player] for one in played.report.rounds for player in one.settled if player in accounts
+    )
+    opening, *lines, closing = played.objects("wallet", "statement", account, "--since", "2020-01-01")
     assert opening["cash"] == 0
     assert {line["kind"] for line in lines} >= {"deposit", "hold", "settlement"}
     for book in ("cash", "held", "promo", "owed"):
         assert sum(line[book] for line in lines) == closing[book] - opening[book]
-    (balance,) = played.objects("wallet", "balance", f"{player}-eur")
+    (balance,) = played.objects("wallet", "balance", account)
     assert balance["cash"] == closing["cash"]
 
 

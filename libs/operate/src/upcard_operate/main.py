@@ -16,8 +16,10 @@ GROUPS: Final = {
     "relay": "relay",
     "database": "database",
     "check": "checking",
+    "audit": "audit",
     "operator": "operators",
     "conformance": "conformance",
+    "staff": "staff",
 }
 """Name of each group, and the module that has it."""
 

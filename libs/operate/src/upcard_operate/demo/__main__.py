@@ -10,14 +10,13 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from stack import Stack, StackError
 from upcard_operate.demo.house import DemoFailed
-from upcard_operate.demo.play import Wanted, elapsed_s, play
+from upcard_operate.demo.installation import installed
+from upcard_operate.demo.play import Played, Wanted, elapsed_s, play
 from upcard_operate.demo.report import show
-from upcard_operate.local.fleet import Fleet
 from upcard_operate.local.process import ServiceFailed
 from upcard_operate.local.running import announced, working_folder
 from upcard_operate.options import SERVICES
@@ -44,23 +43,35 @@ def _sentences(problem: BaseException) -> Iterator[str]:
         yield str(problem)
 
 
+def _tell_of(played: Played, url: str, output: Output) -> None:
+    """Say where people go, and what they sign in with."""
+    output.say(f"\nStaff sign in at {url}/staff with a one-time password, and choose their own there:")
+    for one in played.sign_ins:
+        output.say(f"  {one.name:<14} {one.password:<26} {one.what}")
+    output.say("Players sit down with a link that is good once (it is their casino that gives it to them):")
+    for link in played.links:
+        output.say(f"  {link.operator.name:<18} {link.url}   until {link.until:%H:%M:%SZ}")
+    output.say(f"Anybody may look on at {url}/play\n")
+
+
 def main() -> int:
     """Run it; 0 when everything agrees."""
-    wanted = Wanted(_number("ROUNDS", 20, 1), _number("PLAYERS", 150, 1), _number("SEED", 1, 0))
+    wanted = Wanted(_number("ROUNDS", 20, 1), _number("PLAYERS", 30, 1), _number("SEED", 1, 0))
     keep = os.environ.get("KEEP", "") not in {"", "0"}
     output, began = Output(as_json=False), time.monotonic()
     try:
         with working_folder() as folder, Stack() as stack:
             output.say(f"PostgreSQL and Kafka run; the services' logs are in {folder}.")
-            with Fleet(stack, folder) as fleet:
+            with installed(stack, folder, wanted.seed) as installation:
                 output.say(f"{len(SERVICES)} services are ready after {elapsed_s(began):.0f} s.")
                 with output.progress("rounds", wanted.rounds) as bar:
-                    report = asyncio.run(play(fleet, wanted, bar))
-                show(report)
+                    played = asyncio.run(play(installation, wanted, bar))
+                show(played.report)
                 output.say(f"It took {elapsed_s(began):.0f} s in all.")
                 if keep:
-                    announced(fleet, Path(folder))
-                return 0 if report.agreed else _FAILED
+                    _tell_of(played, installation.fleet.platform_url, output)
+                    announced(installation.fleet, folder)
+                return 0 if played.report.agreed else _FAILED
     except (DemoFailed, ServiceFailed, StackError) as problem:
         sys.stderr.write(f"{problem}\n")
     except ExceptionGroup as problems:  # of tables that were played at the same time

@@ -17,12 +17,19 @@ from servicekit.grpc import acting_as
 from upcard.table.v1 import table_pb2, watching_pb2
 from upcard.wallet.v1 import wallet_pb2
 from upcard_operate.demo.casino import PLATFORM, Casino, new_id, player
+from upcard_operate.demo.deciding import (
+    Stake,
+    finals,
+    options,
+    purchases,
+    stakes_alone,
+    stakes_together,
+)
 from upcard_operate.demo.house import View, accepted
-from upcard_operate.demo.strategy import advise, bets_at_last, worth_insuring
-from upcard_operate.demo.tables import BONUS_STAKE, CURRENCY, DemoTable
+from upcard_operate.demo.tables import CURRENCY, DemoTable
 
 OPERATOR: Final = "demo-operator"
-_CALL_S: Final = 10.0
+_CALL_S: Final = 30.0
 _AT_ONCE: Final = 16
 _BATCH: Final = 100
 _GROUP: Final = 20
@@ -42,6 +49,12 @@ class DemoPlayer:
     """Bets again when betting is over."""
     changes: bool = False
     """Takes bets back and makes others."""
+    operator: str = OPERATOR
+    """The casino that sent them."""
+    elsewhere: bool = False
+    """Their money lies in the wallet of the casino that sent them."""
+    tipped: int = 0
+    """What they have given dealers, minor units."""
 
 
 Seen = tuple[DemoPlayer, View]
@@ -120,19 +133,7 @@ class Crowd:
         await self._place(number, [self._shared_bet(one) for one in changing])
 
     def _shared_bet(self, one: DemoPlayer) -> table_pb2.PlaceBetsItem:
-        pick = self.random
-        ante = 50 * pick.randint(2, 10)
-        placements = []
-        boxes = [2] if pick.random() < 0.6 else pick.sample([1, 2, 3], pick.randint(1, 3))
-        for box in boxes:
-            placements.append(table_pb2.Wager(box=box, wager="ante", amount=ante, blind=box != 2))
-            if pick.random() < 0.3:
-                placements.append(
-                    table_pb2.Wager(box=box, wager="bonus_player", amount=BONUS_STAKE, blind=box != 2)
-                )
-        return table_pb2.PlaceBetsItem(
-            player=one.player, currency=CURRENCY, bet_id=new_id(), placements=placements
-        )
+        return _item_of(one, stakes_together(self.random))
 
     async def _place(self, number: int, items: list[table_pb2.PlaceBetsItem]) -> None:
         for start in range(0, len(items), _BATCH):
@@ -148,45 +149,26 @@ class Crowd:
         for one in self.players:
             for _ in range(self.random.randint(1, 4)):
                 view = await self._view(number, one)
-                places = [place for place in view["actions"]["place"] if place["min"] <= 1_000]
-                if not places:
+                stakes = stakes_alone(view, self.random)
+                if not stakes:
                     break
-                bonus = [place for place in places if place["wager"] == "bonus_player"]
-                place = self.random.choice(bonus if bonus and self.random.random() < 0.5 else places)
-                wagers = [
-                    table_pb2.Wager(
-                        box=box, wager=place["wager"], amount=place["min"], blind=box in place["blind"]
-                    )
-                    for box in place["boxes"]
-                ]
-                item = table_pb2.PlaceBetsItem(
-                    player=one.player, currency=CURRENCY, bet_id=new_id(), placements=wagers
-                )
-                await self._place(number, [item])
+                await self._place(number, [_item_of(one, stakes)])
 
     # ------------------------------------------------------------ choices
 
     async def _choose(self, number: int, views: Sequence[Seen]) -> None:
         items = []
         for one, view in views:
-            up_card = view["cards"].get("dealer.4", "hidden")
-            for action in view["actions"]["options"]:
-                cards = [view["cards"][f"box.{action['box']}.{place}"] for place in range(5)]
-                advice = advise(cards, up_card)
-                kind, positions = advice.kind, advice.positions
-                if (kind == "sixth" and not action["sixth_card"]) or len(positions) > action["exchange_max"]:
-                    kind, positions = "bet", ()
-                if kind == "bet" and not action["bet"]:
-                    kind = "fold"
-                items.append(
-                    table_pb2.ChooseOptionsItem(
-                        player=one.player,
-                        box=action["box"],
-                        kind=kind,
-                        positions=positions,
-                        bet_id="" if kind == "fold" else new_id(),
-                    )
+            items += [
+                table_pb2.ChooseOptionsItem(
+                    player=one.player,
+                    box=choice.box,
+                    kind=choice.kind,
+                    positions=choice.positions,
+                    bet_id="" if choice.kind == "fold" else new_id(),
                 )
+                for choice in options(view)
+            ]
         if items:
             request = table_pb2.ChooseOptionsRequest(
                 request_id=new_id(), table=self.table.table, round=number, items=items
@@ -197,25 +179,16 @@ class Crowd:
     async def _choose_finally(self, number: int, views: Sequence[Seen]) -> None:
         items = []
         for one, view in views:
-            for action in view["actions"]["finals"]:
-                hand = _hand_of(view, action["box"])
-                insurance = 0
-                if "stand" in action["choices"]:
-                    choice = "stand"
-                else:
-                    choice = "bet" if bets_at_last(hand) and "bet" in action["choices"] else "fold"
-                if choice != "fold" and action["insurance"] is not None and worth_insuring(hand):
-                    insurance = action["insurance"]["min"]
-                staked = choice == "bet" or insurance > 0
-                items.append(
-                    table_pb2.ChooseFinalOptionsItem(
-                        player=one.player,
-                        box=action["box"],
-                        choice=choice,
-                        insurance=insurance,
-                        bet_id=new_id() if staked else "",
-                    )
+            items += [
+                table_pb2.ChooseFinalOptionsItem(
+                    player=one.player,
+                    box=choice.box,
+                    choice=choice.choice,
+                    insurance=choice.insurance,
+                    bet_id=new_id() if choice.stakes else "",
                 )
+                for choice in finals(view)
+            ]
         if items:
             request = table_pb2.ChooseFinalOptionsRequest(
                 request_id=new_id(), table=self.table.table, round=number, items=items
@@ -226,13 +199,15 @@ class Crowd:
     async def _purchase(self, number: int, views: Sequence[Seen]) -> None:
         items = []
         for one, view in views:
-            for action in view["actions"]["purchases"]:
-                buys = action["fee"] > 0 and worth_insuring(_hand_of(view, action["box"]))
-                items.append(
-                    table_pb2.DecidePurchasesItem(
-                        player=one.player, box=action["box"], buy=buys, bet_id=new_id() if buys else ""
-                    )
+            items += [
+                table_pb2.DecidePurchasesItem(
+                    player=one.player,
+                    box=choice.box,
+                    buy=choice.buy,
+                    bet_id=new_id() if choice.buy else "",
                 )
+                for choice in purchases(view)
+            ]
         if items:
             request = table_pb2.DecidePurchasesRequest(
                 request_id=new_id(), table=self.table.table, round=number, items=items
@@ -276,10 +251,12 @@ class Crowd:
                 self.outcomes["accepted"] += 1
 
 
-def _hand_of(view: View, box: int) -> str | None:
-    own: list[dict[str, Any]] = view["own"]["boxes"]
-    hand = next((one["hand"] for one in own if one["box"] == box), None)
-    return None if hand is None else hand["name"]
+def _item_of(one: DemoPlayer, stakes: Sequence[Stake]) -> table_pb2.PlaceBetsItem:
+    wagers = [
+        table_pb2.Wager(box=stake.box, wager=stake.wager, amount=stake.amount, blind=stake.blind)
+        for stake in stakes
+    ]
+    return table_pb2.PlaceBetsItem(player=one.player, currency=CURRENCY, bet_id=new_id(), placements=wagers)
 
 
 def players_of(table: DemoTable, count: int, random: Random) -> list[DemoPlayer]:

@@ -18,7 +18,7 @@ from upcard.feed.v1.event_feed_pb2_grpc import EventFeedServiceStub
 from upcard_operate.demo.casino import Casino
 from upcard_operate.demo.house import DemoFailed
 
-_CALL_S: Final = 10.0
+_CALL_S: Final = 30.0
 _PAGE: Final = 500
 
 

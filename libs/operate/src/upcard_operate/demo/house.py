@@ -23,7 +23,7 @@ LOOK_S: Final = 0.05
 """Pause between two looks at the table."""
 ROUND_S: Final = 180.0
 """Longest that a round may take."""
-_CALL_S: Final = 10.0
+_CALL_S: Final = 30.0
 
 View = dict[str, Any]
 
@@ -38,6 +38,15 @@ def accepted(what: str, answer: M) -> M:
         refusal = answer.refusal  # type: ignore[attr-defined]  # as just seen
         raise DemoFailed(f"{what}: refused: {refusal.reason}: {refusal.message}")
     return answer
+
+
+async def open_table(casino: Casino, name: str, config: table_pb2.TableConfig) -> None:
+    """Open a table and start a shift there, as the floor does. Raises DemoFailed."""
+    with acting_as(staff("floor-1")):
+        request = table_pb2.OpenTableRequest(request_id=new_id(), table=name, config=config)
+        accepted("open the table", await casino.table.OpenTable(request, timeout=_CALL_S))
+        start = table_pb2.StartShiftRequest(request_id=new_id(), table=name, shift=new_id())
+        accepted("start a shift", await casino.table.StartShift(start, timeout=_CALL_S))
 
 
 class House:
@@ -61,11 +70,8 @@ class House:
         """Open the table, sign the dealer in, bring a deck and verify it."""
         calls = self._casino.table
         name = self.table.table
+        await open_table(self._casino, name, self._config)
         with acting_as(self._floor):
-            request = table_pb2.OpenTableRequest(request_id=new_id(), table=name, config=self._config)
-            accepted("open the table", await calls.OpenTable(request, timeout=_CALL_S))
-            start = table_pb2.StartShiftRequest(request_id=new_id(), table=name, shift=new_id())
-            accepted("start a shift", await calls.StartShift(start, timeout=_CALL_S))
             bring = table_pb2.IntroduceDeckRequest(request_id=new_id(), table=name, deck=self._deck)
             accepted("introduce a deck", await calls.IntroduceDeck(bring, timeout=_CALL_S))
         with acting_as(self._dealer):

@@ -1,4 +1,4 @@
-"""What happened, and whether everything agrees: log, replay, wallet, bonus, history."""
+"""What happened, and whether everything agrees: log, replay, wallet, partners' books, bonus, history."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from rules_core.log.content import parse_content
 from servicekit.grpc import acting_as
 from upcard.bonus.v1 import bonus_pb2
 from upcard.wallet.v1 import wallet_pb2
 from upcard_operate.demo.casino import PLATFORM, Casino
-from upcard_operate.demo.crowd import Crowd, DemoPlayer
+from upcard_operate.demo.crowd import DemoPlayer
 from upcard_operate.demo.evidence import RoundEvidence, contents_of
 from upcard_operate.demo.house import accepted
+from upcard_operate.demo.partner import Partner
 from upcard_operate.demo.tables import CURRENCY, JACKPOT
 from upcard_operate.demo.views import differing_views, disagreements_of_history
 from upcard_operate.local.fleet import Fleet
@@ -24,7 +25,7 @@ from upcard_operate.local.process import ServiceFailed
 
 SETTLED_S: Final = 30.0
 """Longest that the services may take to agree, after the last round has ended."""
-_CALL_S: Final = 10.0
+_CALL_S: Final = 30.0
 _PAUSE_S: Final = 0.25
 _ALARMS: Final = (
     "upcard_wallet_difference_alarms",
@@ -46,6 +47,10 @@ class Report:
     paid_in: int = 0
     cash: int = 0
     wrong: list[str] = field(default_factory=list)
+    accounts: dict[str, str] = field(default_factory=dict)
+    """Accounts by player, of those whose money lies with us."""
+    agreements: list[str] = field(default_factory=list)
+    """A sentence for each further comparison that found no difference."""
 
     @property
     def agreed(self) -> bool:
@@ -53,17 +58,35 @@ class Report:
         return not self.wrong
 
 
+class Players(Protocol):
+    """Players of one table, with what became of what they wanted."""
+
+    @property
+    def players(self) -> Sequence[DemoPlayer]:
+        """All of them."""
+        ...
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How often it was `accepted`, or why not."""
+        ...
+
+
 async def report_on(
-    casino: Casino, fleet: Fleet, crowds: Sequence[Crowd], rounds: list[RoundEvidence]
+    casino: Casino,
+    fleet: Fleet,
+    crowds: Sequence[Players],
+    rounds: list[RoundEvidence],
+    partner: Partner | None = None,
 ) -> Report:
-    """Compare what every service says with what the log proves."""
+    """Compare what every service says with what the log proves; players `elsewhere` by the partner's book."""
     report = Report(rounds)
     for crowd in crowds:
         report.outcomes.update(crowd.outcomes)
     for one in rounds:
         report.wrong += [f"{one.stream}: {problem}" for problem in one.problems]
     await _look_at_jackpots(casino, report)
-    await _look_at_balances(casino, report, [one for crowd in crowds for one in crowd.players])
+    await _look_at_balances(casino, report, [one for crowd in crowds for one in crowd.players], partner)
     report.wrong += await disagreements_of_history(casino, rounds)
     report.wrong += await differing_views(fleet)
     await asyncio.to_thread(_look_at_alarms, fleet, report)
@@ -98,20 +121,24 @@ async def _contributions(casino: Casino) -> int:
     return types.count("JackpotContributed")
 
 
-async def _look_at_balances(casino: Casino, report: Report, players: Sequence[DemoPlayer]) -> None:
+async def _look_at_balances(
+    casino: Casino, report: Report, players: Sequence[DemoPlayer], partner: Partner | None
+) -> None:
     net: Counter[str] = Counter()
     for one in report.rounds:
         for player, (staked, returned) in one.settled.items():
             net[player] += returned - staked
     expected = {
-        one.player: one.deposit + net[one.player] + report.jackpots.get(one.player, 0) for one in players
+        one.player: one.deposit - one.tipped + net[one.player] + report.jackpots.get(one.player, 0)
+        for one in players
     }
-    found = await _balances(casino, players)
+    found = await _balances(casino, players, partner)
     deadline = asyncio.get_running_loop().time() + SETTLED_S
     while differing(expected, found) and asyncio.get_running_loop().time() < deadline:
         await asyncio.sleep(_PAUSE_S)
-        found = await _balances(casino, players)
+        found = await _balances(casino, players, partner)
     report.wrong += differing(expected, found)
+    report.accounts = {one.player: one.account for one in players if not one.elsewhere}
     report.paid_in = sum(one.deposit for one in players)
     report.cash = sum(cash for cash, _ in found.values())
 
@@ -128,10 +155,19 @@ def differing(expected: Mapping[str, int], found: Mapping[str, tuple[int, int]])
     return problems
 
 
-async def _balances(casino: Casino, players: Sequence[DemoPlayer]) -> dict[str, tuple[int, int]]:
+async def _balances(
+    casino: Casino, players: Sequence[DemoPlayer], partner: Partner | None
+) -> dict[str, tuple[int, int]]:
+    """Cash and what is held, by player; minor units."""
+    elsewhere = [one.player for one in players if one.elsewhere]
+    told: dict[str, int | None] = {}
+    if partner is not None and elsewhere:
+        told = await asyncio.to_thread(partner.balances, elsewhere, CURRENCY)
     gate = asyncio.Semaphore(16)
 
     async def ask(one: DemoPlayer) -> tuple[int, int]:
+        if one.elsewhere:
+            return told.get(one.player) or 0, 0
         async with gate:
             with acting_as(PLATFORM):
                 answer = accepted(
@@ -184,6 +220,8 @@ def show(report: Report) -> None:
     say(f"  jackpot: {report.contributions} contributions, {money(report.pool)} in the pool, ")
     say(f"{money(won)} won by {len(report.jackpots)} players\n")
     say(f"  paid in {money(report.paid_in)}, players have {money(report.cash)} now\n")
+    for sentence in report.agreements:
+        say(f"  {sentence}\n")
     for problem in report.wrong:
         say(f"  WRONG  {problem}\n")
     say("\nEverything agrees.\n" if report.agreed else f"\n{len(report.wrong)} things DISAGREE.\n")

@@ -1,4 +1,4 @@
-"""How a service's process begins: `python -m upcard_operate.local.child <starter> <program>`.
+"""How a service's process begins: `python -m upcard_operate.local.child <starter> <program> <arguments>`.
 
 It asks to be stopped when its starter has gone (Linux): else it would outlive one that was killed, and hold
 its ports and memory for ever. The process itself does that, since between fork and exec hardly anything may
@@ -27,10 +27,10 @@ def end_with(starter: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the program as `python -m <program>` would."""
-    starter, program = arguments
+    """Run the program as `python -m <program> <arguments>` would."""
+    starter, program, *more = arguments
     end_with(int(starter))
-    sys.argv = [program]
+    sys.argv = [program, *more]
     runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 

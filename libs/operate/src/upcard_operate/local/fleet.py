@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -29,6 +31,15 @@ _ASKS: Final[Mapping[str, tuple[str, ...]]] = {
 """Whom each service calls or follows, by address."""
 
 
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A further instance of the gateway."""
+
+    process: ServiceProcess
+    url: str
+    """Where it takes calls over HTTP, without a path."""
+
+
 class Fleet:
     """Databases and services beside a running stack. Use it as a context manager.
 
@@ -51,7 +62,12 @@ class Fleet:
         ports = iter(others)
         self._ports = {service: (next(ports), next(ports)) for service in SERVICES}
         self._secrets = keys.service_secrets()
+        self._checkpoint_keys = keys.checkpoint_keys()
+        self.checkpoints = folder / "checkpoints"
+        """Where the checkpoints of all logs lie, beside the keys that sign them."""
         self.processes = {service: self._process(service) for service in SERVICES}
+        self.further: list[Instance] = []
+        """Instances of the gateway beside the first one."""
 
     def address(self, service: str) -> str:
         """Where a service takes calls, host:port."""
@@ -81,6 +97,8 @@ class Fleet:
         found |= {f"UPCARD_{service.upper()}_DSN": self.admin_dsn(service) for service in SERVICES}
         found["UPCARD_KAFKA_BOOTSTRAP"] = self._stack.addresses.kafka_bootstrap
         found["UPCARD_PLATFORM_URL"] = self.platform_url
+        found["UPCARD_CHECKPOINT_FOLDER"] = str(self.checkpoints)
+        found["UPCARD_CHECKPOINT_KEY_FILE"] = str(self._write_checkpoint_keys())
         found["UPCARD_SIGNING_KEY_ID"] = self.gateway.key_id
         found["UPCARD_SIGNING_KEY"] = self.gateway.pem()
         return found
@@ -102,9 +120,43 @@ class Fleet:
     ) -> None:
         self.stop()
 
+    def start_gateway(self) -> Instance:
+        """Start one more instance of the gateway, on the same database, with ports of its own.
+
+        Raises ServiceFailed. It ends with the others.
+        """
+        http_port, port, metrics_port = free_ports(3)
+        name = f"gateway-{len(self.further) + 2}"
+        settings = {
+            **self._settings("gateway"),
+            **self._more.get("gateway", {}),
+            "UPCARD_INSTANCE": name,
+            "UPCARD_GRPC__PORT": str(port),
+            "UPCARD_METRICS_PORT": str(metrics_port),
+            "UPCARD_HTTP_PORT": str(http_port),
+        }
+        process = ServiceProcess(name, "upcard_gateway", settings, self._folder, metrics_port=metrics_port)
+        made = Instance(process, f"http://{HOST}:{http_port}")
+        self.further.append(made)
+        process.start()
+        process.until_ready(READY_S)
+        return made
+
     def stop(self) -> dict[str, int | None]:
         """Stop all services in order; their exit statuses."""
+        for one in reversed(self.further):
+            one.process.stop()
         return {service: self.processes[service].stop() for service in reversed(SERVICES)}
+
+    def _write_checkpoint_keys(self) -> Path:
+        """The public keys of all logs, one a line."""
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
+        path = self.checkpoints / "keys"
+        lines = (
+            keys.checkpoint_key(keys.local_origin(name), seed) for name, seed in self._checkpoint_keys.items()
+        )
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
 
     async def _create_databases(self) -> None:
         for service in SERVICES:
@@ -130,6 +182,9 @@ class Fleet:
             "UPCARD_GRPC__PORT": str(port),
             "UPCARD_METRICS_PORT": str(metrics_port),
             "UPCARD_TRUSTED_KEYS": f"{self.gateway.trusted()},{self.shoe.trusted('dealer')}",
+            "UPCARD_CHECKPOINT_ORIGIN": keys.local_origin(service),
+            "UPCARD_CHECKPOINT_KEYS": self._checkpoint_keys[service],
+            "UPCARD_CHECKPOINT_FOLDER": str(self.checkpoints),
         }
         found |= {f"UPCARD_{other.upper()}_ADDRESS": self.address(other) for other in _ASKS[service]}
         if service == "gateway":
@@ -138,5 +193,8 @@ class Fleet:
                 "UPCARD_PUBLIC_URL": self.platform_url,
                 "UPCARD_SIGNING_KEY_ID": self.gateway.key_id,
                 "UPCARD_SIGNING_KEY": self.gateway.pem(),
+                "UPCARD_METRICS_ADDRESSES": json.dumps(
+                    {name: [f"{HOST}:{metrics}"] for name, (_, metrics) in self._ports.items()}
+                ),
             }
         return found | self._secrets[service]

@@ -1,4 +1,4 @@
-"""One service as a process: started, waited for, stopped in order; what it says goes to a file."""
+"""One program as a process: started, waited for, stopped in order; what it says goes to a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,18 +26,26 @@ class ServiceFailed(Exception):
     """A service did not start, or ended by itself; the message has the last of what it said, and where."""
 
 
-class ServiceProcess:
-    """`python -m <program>` with these settings. Its log is `<folder>/<name>.log`."""
+class Program:
+    """`python -m <program> <arguments>` with these settings. Its log is `<folder>/<name>.log`."""
 
     def __init__(
-        self, name: str, program: str, settings: Mapping[str, str], folder: Path, *, metrics_port: int
+        self,
+        name: str,
+        program: str,
+        settings: Mapping[str, str],
+        folder: Path,
+        *,
+        arguments: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.log = folder / f"{name}.log"
         self._program = program
+        self._arguments = tuple(arguments)
         self._settings = dict(settings)
-        self._metrics_port = metrics_port
         self._process: subprocess.Popen[bytes] | None = None
+        self._begun_at = 0
+        """Where in the log the running process began to write, in bytes."""
 
     @property
     def pid(self) -> int:
@@ -47,10 +55,11 @@ class ServiceProcess:
         return self._process.pid
 
     def start(self) -> None:
-        """Begin; `until_ready` waits. Its log is added to."""
+        """Begin. Its log is added to."""
         with self.log.open("ab") as log:
+            self._begun_at = log.tell()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", _CHILD, str(os.getpid()), self._program],
+                [sys.executable, "-m", _CHILD, str(os.getpid()), self._program, *self._arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -63,33 +72,18 @@ class ServiceProcess:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("UPCARD_", "OTEL_"))}
         return {**kept, **self._settings}
 
-    def until_ready(self, within_s: float) -> None:
-        """Wait until it says that it is ready. Raises ServiceFailed."""
-        self._until("it was not ready", within_s, lambda: self.ask("/health/ready")[0] == 200)
+    def until_said(self, beginning: str, within_s: float) -> str:
+        """Wait until it has written a line that begins so; the line. Raises ServiceFailed."""
 
-    def ask(self, path: str) -> tuple[int, str]:
-        """Ask its endpoint for health and metrics; status (0: no answer) and body."""
-        try:
-            address = f"http://127.0.0.1:{self._metrics_port}{path}"
-            with urllib.request.urlopen(address, timeout=_ASK_S) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-        except OSError as error:
-            return 0, str(error)
+        def said() -> list[str]:
+            with self.log.open("rb") as log:
+                log.seek(self._begun_at)
+                text = log.read().decode(errors="replace")
+            whole = text[: text.rfind("\n") + 1]
+            return [line for line in whole.splitlines() if line.startswith(beginning)]
 
-    def metrics(self) -> dict[str, float]:
-        """The sums of its metrics by name. Raises ServiceFailed when it does not answer."""
-        status, body = self.ask("/metrics")
-        if status != 200:
-            raise ServiceFailed(f"{self.name} does not tell its metrics: {status} {body[:200]}")
-        found: dict[str, float] = {}
-        for line in body.splitlines():
-            if not line.startswith("#"):
-                name = line.partition("{")[0].partition(" ")[0]
-                found[name] = found.get(name, 0.0) + float(line.rpartition(" ")[2])
-        return found
+        self._until(f"it had not said {beginning!r}", within_s, lambda: bool(said()))
+        return said()[0]
 
     def lines(self) -> list[dict[str, Any]]:
         """What it has logged so far, as objects; lines that are none are left out."""
@@ -124,5 +118,45 @@ class ServiceProcess:
             time.sleep(_PAUSE_S)
 
     def _last_lines(self) -> str:
+        """The last that it said, from the last failure on if that is further back."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(lines[-_LAST_LINES:])
+        failures = [line for line in lines[:-_LAST_LINES] if '"level":"critical"' in line]
+        return "\n".join([*failures[-1:], *lines[-_LAST_LINES:]])
+
+
+class ServiceProcess(Program):
+    """A service: a program that tells its health and metrics over HTTP."""
+
+    def __init__(
+        self, name: str, program: str, settings: Mapping[str, str], folder: Path, *, metrics_port: int
+    ) -> None:
+        super().__init__(name, program, settings, folder)
+        self._metrics_port = metrics_port
+
+    def until_ready(self, within_s: float) -> None:
+        """Wait until it says that it is ready. Raises ServiceFailed."""
+        self._until("it was not ready", within_s, lambda: self.ask("/health/ready")[0] == 200)
+
+    def ask(self, path: str) -> tuple[int, str]:
+        """Ask its endpoint for health and metrics; status (0: no answer) and body."""
+        try:
+            address = f"http://127.0.0.1:{self._metrics_port}{path}"
+            with urllib.request.urlopen(address, timeout=_ASK_S) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+        except OSError as error:
+            return 0, str(error)
+
+    def metrics(self) -> dict[str, float]:
+        """The sums of its metrics by name. Raises ServiceFailed when it does not answer."""
+        status, body = self.ask("/metrics")
+        if status != 200:
+            raise ServiceFailed(f"{self.name} does not tell its metrics: {status} {body[:200]}")
+        found: dict[str, float] = {}
+        for line in body.splitlines():
+            if not line.startswith("#"):
+                name = line.partition("{")[0].partition(" ")[0]
+                found[name] = found.get(name, 0.0) + float(line.rpartition(" ")[2])
+        return found
