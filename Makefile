@@ -28,7 +28,7 @@ ARGS ?=
 # Branch coverage that `make test` insists on, in percent: of what settles money, and of what carries it.
 MIN_COVERAGE := 98
 MIN_COVERAGE_CARRIERS := 92
-CARRIERS := libs/eventstore/*,libs/messaging/*,libs/servicekit/*
+CARRIERS := libs/eventstore/*,libs/messaging/*,libs/servicekit/*,libs/transparency/*
 # What services do on real servers: a lane of its own, with a gate of its own.
 SERVICE_SUITES := tests/table/owner tests/table/watching tests/table/funding tests/table/edges tests/wallet \
 	tests/bonus/office tests/bonus/edges tests/history
@@ -106,6 +106,10 @@ edge: $(VENV)/installed ## The gateway on real servers, and partners' wallets un
 	$(PYTEST) $(PARALLEL) $(EDGE_SUITES) tests/platform tests/seamless --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --include="$(EDGE)" --fail-under=$(MIN_COVERAGE_EDGE)
 
+.PHONY: pages
+pages: $(VENV)/installed ## Every page in Debian's Chromium, over services as processes; needs chromium (or UPCARD_CHROMIUM)
+	$(PYTEST) -n 1 -m pages tests/pages $(ARGS)
+
 .PHONY: end-to-end
 end-to-end: $(VENV)/installed ## The services as processes, over gRPC and Kafka: rounds, money, kills (LANE=native too)
 	$(PYTEST) -n 1 tests/end_to_end $(ARGS)
@@ -161,6 +165,7 @@ docs: $(VENV)/installed ## Make the documents of events and topics from the code
 	$(BIN)/python -m tools.generate_gateway_event_docs $(ARGS)
 	$(BIN)/python -m tools.generate_problem_docs $(ARGS)
 	$(BIN)/python -m tools.generate_openapi $(ARGS)
+	$(BIN)/python -m tools.generate_play_asyncapi $(ARGS)
 	$(BIN)/python -m tools.generate_seamless_docs $(ARGS)
 	$(BIN)/python -m tools.generate_conformance_docs $(ARGS)
 

@@ -12,10 +12,14 @@ from typing import Final
 
 from tools import event_schemas
 from tools.event_sections import section
-from upcard_gateway.domain import operators, sessions
+from upcard_gateway.domain import operators, sessions, staff
 
 PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "gateway-events.md"
-TYPES: Final[event_schemas.EventTypes] = {**operators.EVENT_TYPES, **sessions.EVENT_TYPES}
+TYPES: Final[event_schemas.EventTypes] = {
+    **operators.EVENT_TYPES,
+    **sessions.EVENT_TYPES,
+    **staff.EVENT_TYPES,
+}
 
 _INTRODUCTION: Final = """\
 # The gateway's events
@@ -35,6 +39,13 @@ event is, and what stands beside its payload, says [CONTRACTS.md](CONTRACTS.md),
 """
 
 _SESSIONS: Final = "# Sessions of players: stream `session-<id>`\n"
+_STAFF: Final = """\
+# Staff: stream `staff-<staff>`
+
+`actor` is the member of staff who did it, or `system`. What somebody does at a page is a `StaffActionAsked`
+before it, and a `StaffActionAnswered` behind it. Tries to sign in with names that nobody has are in
+`staff-unknown`.
+"""
 
 
 def page() -> str:
@@ -45,8 +56,22 @@ def page() -> str:
     of_sessions = [
         section(f"{name}, version {version}", kind) for name, (version, kind) in sessions.EVENT_TYPES.items()
     ]
+    of_staff = [
+        section(f"{name}, version {version}", kind) for name, (version, kind) in staff.EVENT_TYPES.items()
+    ]
     inside = [section(kind.__name__, kind) for kind in (operators.Terms, operators.CurrencyLimits)]
-    return "\n".join([_INTRODUCTION, *of_operators, _SESSIONS, *of_sessions, "# Objects inside\n", *inside])
+    return "\n".join(
+        [
+            _INTRODUCTION,
+            *of_operators,
+            _SESSIONS,
+            *of_sessions,
+            _STAFF,
+            *of_staff,
+            "# Objects inside\n",
+            *inside,
+        ]
+    )
 
 
 def main() -> int:

@@ -9,20 +9,16 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from upcard_gateway.entrypoints.http.app import http_app
-from upcard_gateway.entrypoints.http.edge import Edge
+from upcard_gateway.entrypoints.http.app import api
 
 FILE: Final = Path(__file__).resolve().parents[1] / "docs" / "openapi.json"
 
 
 def document() -> dict[str, Any]:
     """The description of the API, as the gateway answers it at `/v1/openapi.json`."""
-    # Routes and models are all that it is made from: nothing stands behind them here.
-    edge = cast("Edge", SimpleNamespace(settings=None))
-    return http_app(edge).openapi()
+    return api().openapi()
 
 
 def rendered() -> str:

@@ -54,4 +54,6 @@ ROUTES: Final[dict[str, Who]] = {
     "GET /v1/webhooks/{webhook}": "signed",
     "POST /v1/webhooks/{webhook}/resend": "signed",
     "GET /r/{token}": "anyone",
+    "GET /play": "anyone",
+    "GET /play/tables/{table}/rules": "anyone",
 }

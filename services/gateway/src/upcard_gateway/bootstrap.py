@@ -14,6 +14,7 @@ from servicekit.answering import Answering
 from servicekit.database import Component, event_log, start_database
 from servicekit.grpc import for_services, start_grpc
 from servicekit.lifecycle import Service
+from transparency.service import start_chainer, tree_of
 from upcard_gateway.adapters.metrics import GuardMetrics
 from upcard_gateway.adapters.postgres.operators import KnownOperators, OperatorTables
 from upcard_gateway.adapters.postgres.replays import SignedCalls
@@ -21,11 +22,20 @@ from upcard_gateway.adapters.services import Addresses, open_services
 from upcard_gateway.app.administering import Administration
 from upcard_gateway.app.recording import Recorder
 from upcard_gateway.domain.operators import EVENT_TYPES
-from upcard_gateway.entrypoints.grpc import GATEWAY_ERRORS, Desk, exposed_gateway
+from upcard_gateway.entrypoints.grpc import (
+    GATEWAY_ERRORS,
+    Desk,
+    StaffDesk,
+    exposed_gateway,
+    exposed_staff,
+)
 from upcard_gateway.entrypoints.http.app import ROUTERS, http_app
 from upcard_gateway.entrypoints.http.authenticating import Guard
 from upcard_gateway.entrypoints.http.edge import Edge
 from upcard_gateway.entrypoints.http.serving import start_http
+from upcard_gateway.entrypoints.pages import PAGES
+from upcard_gateway.entrypoints.play.serving import start_play
+from upcard_gateway.entrypoints.staffing import staffing_on
 from upcard_gateway.entrypoints.upkeep import Upkeep
 from upcard_gateway.migrations import COMPONENT, gateway_migrations
 from upcard_gateway.settings import GatewaySettings
@@ -44,9 +54,11 @@ async def main(service: Service[GatewaySettings]) -> None:
         event_log(),
         Component(MESSAGING, messaging_migrations()),
         Component(COMPONENT, gateway_migrations()),
+        *tree_of(settings),
     ]
     pool = await start_database(service, settings, components)
     store = await service.start("event store", PostgresEventStore(pool))
+    await start_chainer(service, pool, settings)
     addresses = Addresses(
         settings.table_address, settings.wallet_address, settings.bonus_address, settings.history_address
     )
@@ -65,22 +77,24 @@ async def main(service: Service[GatewaySettings]) -> None:
     )
     edge = Edge(pool, store, services, operators, settings, _utc_now, guard)
     await service.run("upkeep", Upkeep(pool, signed, _utc_now).run)
-    for router in ROUTERS:
+    for router in (*ROUTERS, *PAGES):
         start = getattr(router, "start", None)
         if start is not None:
             await start(service, edge)
-    desk = Desk(
-        Administration(tables, Recorder(EVENT_TYPES), _utc_now), Answering(NAME, pool, store.announce)
-    )
+    answering = Answering(NAME, pool, store.announce)
+    desk = Desk(Administration(tables, Recorder(EVENT_TYPES), _utc_now), answering)
+    of_staff = exposed_staff(StaffDesk(staffing_on(edge), answering))
     feed = exposed_feed(LogFeed(NAME, store, PostgresEnds(pool)), access=for_services(*_READERS))
     await start_grpc(
         service,
         settings.grpc,
-        [exposed_gateway(desk), feed],
+        [exposed_gateway(desk), of_staff, feed],
         verifier=settings.verifier(NAME),
         known_errors=GATEWAY_ERRORS,
     )
-    await start_http(service, settings, http_app(edge))
+    app = http_app(edge)
+    await start_play(service, edge, app)
+    await start_http(service, settings, app)
 
 
 def _utc_now() -> dt.datetime:

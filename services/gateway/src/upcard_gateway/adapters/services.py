@@ -8,10 +8,11 @@ into a problem.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
+from messaging.operations import OPERATIONS, GrpcOperations, Operations
 from servicekit.grpc import (
     Actor,
     ActorKind,
@@ -54,6 +55,8 @@ class Services:
     wallet: WalletServiceStub
     bonus: BonusServiceStub
     history: HistoryServiceStub
+    operations: Mapping[str, Operations] = field(default_factory=dict)
+    """By service: how its machinery stands, and what staff may do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ async def open_services(
     async with contextlib.AsyncExitStack() as stack:
 
         async def channel(audience: str, address: str) -> ClientChannel:
-            described = [_DESCRIBED[audience]]
+            described = [_DESCRIBED[audience], OPERATIONS]
             opened = open_channel(
                 address, audience=audience, services=described, settings=settings, signer=signer
             )
@@ -92,11 +95,13 @@ def services_of(
     table: ClientChannel, wallet: ClientChannel, bonus: ClientChannel, history: ClientChannel
 ) -> Services:
     """The stubs over channels that somebody else opened."""
+    channels = {"table": table, "wallet": wallet, "bonus": bonus, "history": history}
     return Services(
         TableServiceStub(table),
         WalletServiceStub(wallet),
         BonusServiceStub(bonus),
         HistoryServiceStub(history),
+        {service: GrpcOperations(channel, service) for service, channel in channels.items()},
     )
 
 

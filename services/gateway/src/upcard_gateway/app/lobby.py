@@ -41,15 +41,19 @@ class Visitor:
     """For whom the lobby is."""
 
     environment: Environment
-    currencies: frozenset[str]
-    """Those of the operator: a table that takes none of them is not shown."""
+    currencies: frozenset[str] | None
+    """Those of the operator: a table that takes none of them is not shown. None: any will do."""
     sandbox_tables: frozenset[str] = frozenset()
 
     def sees(self, table: TableNow) -> bool:
         """Whether the operator's players may come to the table."""
         return sees(self.environment, self.sandbox_tables, table.table) and any(
-            limits.currency in self.currencies for limits in table.limits
+            self.takes(limits.currency) for limits in table.limits
         )
+
+    def takes(self, currency: str) -> bool:
+        """Whether the visitor plays in a currency."""
+        return self.currencies is None or currency in self.currencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,7 @@ class Lobby:
         found: list[Jackpot] = []
         for jackpot in known.value:
             tables = tuple(one for one in jackpot.tables if (jackpot.jackpot, one) in playing)
-            if tables and jackpot.currency in visitor.currencies:
+            if tables and visitor.takes(jackpot.currency):
                 found.append(
                     Jackpot(
                         jackpot.jackpot,

@@ -15,11 +15,16 @@ from eventstore.private import Keyring
 from messaging.service import ConnectedSettings
 from servicekit.grpc import SigningSettings
 from servicekit.settings import DatabaseSettings, ServiceSettings
+from transparency.service import CheckpointSettings
+from upcard_gateway.settings.chat import ChatSettings
+from upcard_gateway.settings.floor import FloorSettings
 from upcard_gateway.settings.keys import checked_keys, raw_key
 from upcard_gateway.settings.links import LinkSettings
 from upcard_gateway.settings.lobby import LobbySettings
+from upcard_gateway.settings.operations import OperationsSettings
 from upcard_gateway.settings.play import PlaySettings
 from upcard_gateway.settings.sessions import SessionSettings
+from upcard_gateway.settings.staff import StaffSettings
 from upcard_gateway.settings.webhooks import WebhookSettings
 
 __all__ = ["GatewaySettings"]
@@ -128,11 +133,16 @@ class GatewaySettings(
     ServiceSettings,
     DatabaseSettings,
     ConnectedSettings,
+    CheckpointSettings,
     HttpSettings,
     SessionSettings,
     LinkSettings,
     WebhookSettings,
     LobbySettings,
+    FloorSettings,
+    OperationsSettings,
     PlaySettings,
+    ChatSettings,
+    StaffSettings,
 ):
     """Everything that a gateway can be told."""

@@ -111,7 +111,7 @@ class Admission:
         finally:
             self._reading[peer] -= 1
             self._reading += Counter()
-        if isinstance(body, bytes) and body and not _is_json(scope):
+        if isinstance(body, bytes) and body and not (_is_json(scope) or _is_form(scope)):
             body = Problem("media_type_refused", "a body is JSON: Content-Type: application/json")
         if isinstance(body, bytes) and self._serving >= self._settings.http_calls_max:
             body = _overloaded()
@@ -222,6 +222,11 @@ def _is_json(scope: Scope) -> bool:
     """Whether a body says that it is JSON, in UTF-8 as JSON always is."""
     values = [value for name, value in scope["headers"] if name == b"content-type"]
     return len(values) == 1 and values[0].partition(b";")[0].strip().lower() == b"application/json"
+
+
+def _is_form(scope: Scope) -> bool:
+    """Whether a body goes to staff's pages, which take forms and look at what they are given themselves."""
+    return str(scope["path"]).startswith("/staff/")
 
 
 def _whole(body: bytes, receive: Receive) -> Receive:

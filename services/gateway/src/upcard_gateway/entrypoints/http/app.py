@@ -28,10 +28,12 @@ from upcard_gateway.entrypoints.http import (
 from upcard_gateway.entrypoints.http.admitting import Admission
 from upcard_gateway.entrypoints.http.edge import Edge
 from upcard_gateway.entrypoints.http.problems import Problem, answer, as_problem
+from upcard_gateway.entrypoints.pages import add_pages
+from upcard_gateway.entrypoints.play import serving as play
 from upcard_platform.problems import ProblemBody
 from upcard_platform.signing import KEY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 
-__all__ = ["ROUTERS", "http_app"]
+__all__ = ["ROUTERS", "api", "http_app"]
 
 ROUTERS: Final = (operators, sessions, wallets, lobby, rounds, reports, webhooks, public_rounds)
 """The modules whose routers make up the API, in the order of its documentation."""
@@ -43,8 +45,11 @@ _MOST_ERRORS_SHOWN: Final = 20
 _log = structlog.get_logger("upcard.gateway.http")
 
 
-def http_app(edge: Edge) -> FastAPI:
-    """The app over this edge. It has no pages of documentation of its own: docs/openapi.json is that."""
+def api() -> FastAPI:
+    """The platform API by itself, without anything behind it: what its description is made from.
+
+    It has no pages of documentation of its own: docs/openapi.json is that.
+    """
     app = FastAPI(
         title="Upcard platform API",
         version=VERSION,
@@ -54,9 +59,17 @@ def http_app(edge: Edge) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.edge = edge
     for module in ROUTERS:
         app.include_router(module.router)
+    app.openapi = lambda: openapi_of(app)  # type: ignore[method-assign]  # how FastAPI says to change it
+    return app
+
+
+def http_app(edge: Edge) -> FastAPI:
+    """The app over this edge: the API, the players' connections, the pages."""
+    app = api()
+    app.state.edge = edge
+    app.include_router(play.router)
     handlers: dict[Any, Callable[[Request, Any], Awaitable[Response]]] = {
         Problem: _problem,
         RequestValidationError: _invalid,
@@ -64,10 +77,8 @@ def http_app(edge: Edge) -> FastAPI:
         grpc.aio.AioRpcError: _service_failed,
         **dict.fromkeys((*PASSING, TimeoutError), _database_away),
     }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
+    add_pages(app, edge, handlers)
     app.add_middleware(Admission, settings=edge.settings)
-    app.openapi = lambda: openapi_of(app)  # type: ignore[method-assign]  # how FastAPI says to change it
     return app
 
 

@@ -14,7 +14,9 @@ from starlette.types import ASGIApp
 
 from servicekit.lifecycle import Service, StartRefused, WorkEnded
 from upcard_gateway.entrypoints.http.limits import MOST_HEADER_BYTES, MOST_TARGET_BYTES
+from upcard_gateway.entrypoints.play.wire import PlayProtocol
 from upcard_gateway.settings import GatewaySettings
+from upcard_platform.play import MESSAGE_BYTES_MAX
 
 __all__ = ["start_http"]
 
@@ -36,7 +38,9 @@ async def start_http(service: Service[Any], settings: GatewaySettings, app: ASGI
     """
     listening = _listen(settings.http_host, settings.http_port)
     host, port = listening.getsockname()[:2]
-    await service.start("http", _serving(service, app, listening), stop_within_s=_GRACE_S + _CUT_OFF_S)
+    await service.start(
+        "http", _serving(service, settings, app, listening), stop_within_s=_GRACE_S + _CUT_OFF_S
+    )
     _log.info("listening for HTTP", host=host, port=port)
     return f"{host}:{port}"
 
@@ -56,7 +60,9 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 @contextlib.asynccontextmanager
-async def _serving(service: Service[Any], app: ASGIApp, listening: socket.socket) -> AsyncIterator[None]:
+async def _serving(
+    service: Service[Any], settings: GatewaySettings, app: ASGIApp, listening: socket.socket
+) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -67,7 +73,11 @@ async def _serving(service: Service[Any], app: ASGIApp, listening: socket.socket
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
         h11_max_incomplete_event_size=MOST_HEADER_BYTES + MOST_TARGET_BYTES + 8_192,
-        ws_max_size=65_536,
+        ws=PlayProtocol,
+        ws_max_size=MESSAGE_BYTES_MAX,
+        ws_ping_interval=settings.play_ping_s,
+        ws_ping_timeout=settings.play_ping_s,
+        ws_per_message_deflate=False,  # frames are made once and sent to many as they are
     )
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listening]), name="http")
