@@ -103,7 +103,7 @@ async def test_killed_after_kafka_was_told(durable_world: tuple[World, str], tas
     await dies(replace(task, die_at="consumer.committed"))
     await world.source.append_to_all(STREAMS, 2)
     await world.source.publish()
-    async with running(world.consumer()):
+    async with running(world.consumer(heads_interval_s=1_000)):
         await until(world.all_applied)
     await world.assert_once_and_in_order()
     assert world.source.feed.pages == []
