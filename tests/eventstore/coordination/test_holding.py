@@ -128,6 +128,29 @@ async def test_what_runs_under_it_is_stopped_when_it_is_lost(pool: Pool) -> None
             await run_while_held(held, work())
 
 
+@pytest.mark.usefixtures("eager")
+async def test_what_bears_an_error_in_the_place_of_its_cancellation_is_cancelled_again(pool: Pool) -> None:
+    """As when a connection fails while it is given back on the way out: such work would go on for ever."""
+    borne: list[OSError] = []
+
+    async def work() -> None:
+        while True:
+            try:
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    if not borne:
+                        raise OSError("lost while it was given back")
+            except OSError as error:
+                borne.append(error)
+
+    async with asyncio.timeout(DEADLINE_S), hold_lease(pool, NAME, holder="a", ttl_s=60.0) as held:
+        await steal(pool, NAME)
+        with pytest.raises(LeaseLost):
+            await run_while_held(held, work())
+    assert len(borne) == 1
+
+
 async def test_what_runs_under_it_ends_as_it_ends(pool: Pool) -> None:
     async def work(value: int) -> float:
         return 1 / value

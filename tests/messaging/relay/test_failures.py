@@ -84,9 +84,10 @@ async def test_the_database_dies_and_comes_back(private_stack: Stack, private_po
         async with running(private_relay(private_stack, private_pool, watcher)):
             await until_published(private_pool, TOPIC)
             await asyncio.to_thread(private_stack.postgres.kill)
+            # Before it is back: one that is back soon enough may never be missed.
+            await until(lambda: watcher.connection_failures, "it has noticed")
             await asyncio.to_thread(private_stack.postgres.start)
             await fill(store)
-            await until(lambda: watcher.connection_failures, "it has noticed")
             await until_published(private_pool, TOPIC)
         await assert_all_published(store, settings_for(private_stack), TOPIC)
     assert watcher.tokens == [1]

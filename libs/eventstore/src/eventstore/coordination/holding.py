@@ -25,6 +25,8 @@ Clocks run apart, and something may have been begun in the last moment.
 
 _LONGEST_PAUSE_S: Final = 1.0
 _LONGEST_CALL_S: Final = 5.0
+_CANCEL_AGAIN_S: Final = 1.0
+"""How long work has to end after it was cancelled before it is cancelled again."""
 _RELEASE_S: Final = 2.0
 
 
@@ -126,9 +128,12 @@ async def run_while_held(held: HeldLease, work: Coroutine[Any, Any, T]) -> T:
             return task.result()
         raise LeaseLost(f"lease {held.lease.name}: it was lost, and what ran under it was stopped")
     finally:
-        for one in (task, lost):
-            one.cancel()
-        await asyncio.wait([task, lost])
+        lost.cancel()
+        # Again and again: an error on the way out (a connection that fails while it is given back) takes the
+        # place of a cancellation, and work that bears such errors would go on without the lease for ever.
+        while not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=_CANCEL_AGAIN_S)
         if not task.cancelled():
             task.exception()  # seen: the loss of the lease goes before it
 

@@ -105,6 +105,8 @@ class Relay:
                         session = await self._session(producer, held.token)
                         await session.run(stopping)
             except (KafkaError, TopicUnusable, *PASSING) as error:
+                if (task := asyncio.current_task()) is not None and task.cancelling():
+                    raise asyncio.CancelledError from error  # which this error has taken the place of
                 if session is not None and session.progressed:
                     pause_s = self._settings.first_pause_s
                 self._observer.connection_failed(error, pause_s)
