@@ -28,6 +28,7 @@ from fastapi import FastAPI
 
 from upcard_gateway.app.game_seen import Beginning, Happened, Made, Mine, Purse
 from upcard_gateway.app.people import Player
+from upcard_gateway.app.play_places import PlaceSeal
 from upcard_gateway.app.play_watch import Update
 from upcard_gateway.app.player_sessions import Playing
 from upcard_gateway.domain.sessions import Limits, Session
@@ -158,9 +159,11 @@ class Nothing:
 def _edge(nothing: Nothing) -> Edge:
     fields = PlaySettings.model_fields
     settings = {name: field.default for name, field in fields.items() if name.startswith("play_")}
-    settings |= {"play_address_connections_max": 1_000_000, "trusted_proxies": (), "dealer_names": {}}
+    settings |= {"play_address_connections_max": 1_000_000, "trusted_proxies": ()}
     more = SimpleNamespace(**settings, public_url="http://127.0.0.1", instance="bench")
-    return cast("Edge", SimpleNamespace(settings=more, now=_now, operators=nothing, pool=None))
+    return cast(
+        "Edge", SimpleNamespace(settings=more, now=_now, operators=nothing, pool=None, dealer_names={})
+    )
 
 
 def _now() -> dt.datetime:
@@ -173,14 +176,15 @@ def _play(source: Source) -> serving.Play:
     settings = edge.settings
     watch: Any = source
     bounds = HubBounds(settings.play_buffer_messages, settings.play_buffer_bytes, 60.0, 131_072)
+    seal = PlaceSeal({"k1": bytes(32)}, "k1")
     tables = Tables(
-        lambda table: TableHub(table, watch, lambda: table_shown(edge, table), edge.now, bounds),
-        lambda table: ChatRoom(table, nothing, edge.now),
+        lambda table: TableHub(table, watch, lambda: table_shown(edge, table), edge.now, bounds, seal),
+        lambda hub: ChatRoom(hub.table, nothing, edge.now, lambda: hub.round),
         60.0,
     )
     registry = Registry(nothing, edge.now, time.monotonic, 0.5)
     doors = Doors(settings, time.monotonic)
-    parts = Parts(edge, watch, nothing, tables, registry, nothing, doors)
+    parts = Parts(edge, watch, nothing, tables, registry, nothing, doors, seal)
     return serving.Play(parts, Socket(parts, RateLimit(time.monotonic)))
 
 

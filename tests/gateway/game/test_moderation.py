@@ -10,6 +10,7 @@ import pytest
 from tests.gateway.game.chatting import person, say, table_chat
 from tests.gateway.pages.signed_in import signed_in
 from tests.gateway.world import World
+from upcard_gateway.adapters.postgres.chat import PostgresChat
 from upcard_gateway.app.chat import Said
 
 REASON = "rude to others"
@@ -139,3 +140,15 @@ async def test_nobody_else_moderates(world: World) -> None:
         assert (await staff.client.get("/staff/chat")).status_code == 403
         wanted = {"do": "block", "word": "fool", "reason": REASON}
         assert (await staff.post("/staff/chat/words", wanted)).status_code == 403
+
+
+async def test_a_form_that_comes_again_does_not_undo_what_was_done_since(world: World) -> None:
+    await person(world, "p1")
+    async with signed_in(world, "shift_manager") as staff:
+        mute = {"do": "mute-60", "reason": REASON}
+        await staff.post("/staff/chat/players/p1", mute, request_id="r-12345678")
+        await staff.post("/staff/chat/players/p1", {"do": "unmute", "reason": "said sorry"})
+        answer = await staff.post("/staff/chat/players/p1", mute, request_id="r-12345678")
+        assert answer.status_code == 303
+        standing, _ = await PostgresChat(world.pool).standing("p1", world.clock())
+        assert standing.muted_until is None

@@ -40,6 +40,7 @@ OURS: Final = frozenset(
         "period_invalid",
         "unavailable",
         "table_unavailable",
+        "round_missing",
     }
 )
 TEXTS: Final = Texts(English.load())

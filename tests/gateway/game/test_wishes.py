@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
 
 from rules_core.round import commands as c
-from rules_core.round import events as e
-from rules_core.round.refusal import refuse
+from tests.gateway.game.owners import ROUND, WHEN, answered
 from tests.gateway.game.players import Checks, Money, playing
 from tests.table.edges.world import Instance, Played, PlayedTips, no_database, open_instance
 from upcard_gateway.adapters import table_play
 from upcard_gateway.adapters.table_play import GrpcTablePlay
+from upcard_gateway.app import game_playing
+from upcard_gateway.app.game_orders import Order
 from upcard_gateway.app.game_playing import Game, request_id_of
 from upcard_gateway.app.game_purses import Purses
 from upcard_gateway.app.game_seen import Made, Purse
@@ -23,40 +24,7 @@ from upcard_gateway.app.player_sessions import Playing
 from upcard_gateway.domain.sessions import Limits
 from upcard_gateway.entrypoints.play.commands import PlayerCommands
 from upcard_platform import play
-from upcard_table.app.calls import Declined, Done, Recorded, Refused, Result, RoundWork, TableCall
-
-WHEN = "2026-01-31T12:00:00.000000Z"
-ROUND = 7
-
-
-def answered(call: TableCall) -> Sequence[Result]:
-    """Plays the owner: antes of 1 are refused, of 2 declined, of 3 not paid; all else is done."""
-    (work,) = call.works
-    assert isinstance(work, RoundWork)
-    command = work.command
-    if not isinstance(command, c.PlaceBet):
-        return [Done((Recorded("round", 5, _event(command)),), ROUND)]
-    amount = command.placements[0].amount
-    if amount == 1:
-        text = refuse("below_minimum", "too little", box=1, wager="ante", total=1, minimum=100)
-        return [Refused(text)]
-    stakes = tuple(e.DeclinedStake(one.box, one.wager, one.amount) for one in command.placements)
-    if amount in (2, 3):
-        reason = "funds_refused" if amount == 2 else "wallet_unavailable"
-        event = e.BetDeclined(command.player, "EUR", command.bet_id, stakes, reason, WHEN, "PlaceBet")
-        return [Declined(event, 6, ROUND)]
-    placed = tuple(e.Stake(one.box, one.wager, one.amount) for one in command.placements)
-    bet = e.BetPlaced(command.player, "EUR", command.bet_id, "place", placed, WHEN)
-    return [Done((Recorded("round", 5, bet),), ROUND)]
-
-
-def _event(command: c.Command) -> e.RoundEvent:
-    if isinstance(command, c.UndoBet | c.ClearBets | c.WithdrawBet):
-        kind = {"UndoBet": "undo", "ClearBets": "clear", "WithdrawBet": "withdraw"}[type(command).__name__]
-        back = (e.WithdrawnStake("b1", 1, "ante", 100),)
-        return e.BetWithdrawn(command.player, cast("Any", kind), back, WHEN)
-    player = cast("Any", command).player
-    return e.OptionChosen(player, 1, "fold", WHEN)
+from upcard_table.app.calls import RoundWork
 
 
 @pytest.fixture
@@ -271,6 +239,84 @@ async def test_limits_of_the_session_come_before_the_table(
     assert (await handled(commands, bet_now, who)).accepted
     sixth = play.Option(id="m5", round=ROUND, box=1, kind="sixth")
     assert (await handled(commands, sixth, who)).reason == "session_round_limit"
+
+
+def _limited(instance: Instance, money: Money, monkeypatch: pytest.MonkeyPatch) -> PlayerCommands:
+    """Commands at a table where the player has 100 on the ante of box 1 in round 7, and nothing before."""
+    table = GrpcTablePlay(instance.table)
+
+    async def own(_: str, number: int, *__: object) -> dict[str, Any] | None:
+        boxes = [{"box": 1, "blind": False, "folded": False, "wagers": {"ante": 100}}]
+        return {"boxes": boxes} if number == ROUND else None
+
+    monkeypatch.setattr(table, "own", own)
+    purses, nobody = Purses(money), cast("Any", None)
+    return PlayerCommands(Game(table, purses, Checks()), purses, nobody, nobody, nobody, sandbox=frozenset())
+
+
+async def test_who_has_limits_stakes_only_in_a_round_that_is_named(
+    instance: Instance, money: Money, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = _limited(instance, money, monkeypatch)
+    who = playing(limits=Limits(round_max=300))
+    for message in (
+        play.Bet(id="m1", placements=[play.Placement(box=2, wager="ante", amount=100)]),
+        play.Double(id="m2"),
+        play.Rebet(id="m3"),
+        play.Option(id="m4", box=1, kind="sixth"),
+        play.FinalOption(id="m5", box=1, choice="stand", insurance=50),
+        play.Purchase(id="m6", box=1, buy=True),
+    ):
+        told = await handled(commands, message, who)
+        assert (told.accepted, told.reason, told.money) == (False, "round_missing", "none_moved")
+    assert instance.tables.calls == []
+    # What stakes nothing needs no round, and neither does who has no limits; named, the same id is free.
+    assert (await handled(commands, play.Undo(id="m7"), who)).accepted
+    assert (await handled(commands, play.Option(id="m8", box=1, kind="fold"), who)).accepted
+    assert (await handled(commands, play.Bet(id="m9", placements=bet("m9", 100).placements))).accepted
+    assert (await handled(commands, bet("m1", 100), who)).reason == "session_round_limit"
+
+
+async def test_the_word_to_one_wish_is_not_the_word_to_another_of_the_same_id(
+    instance: Instance, money: Money, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = _limited(instance, money, monkeypatch)
+    who = playing(limits=Limits(round_max=600))
+    harmless = bet("m1", 100)
+    assert (await handled(commands, harmless, who)).accepted
+    large = (await handled(commands, bet("m1", 9_000), who), await handled(commands, bet("m2", 9_000), who))
+    assert [one.reason for one in large] == ["session_round_limit", "session_round_limit"]
+    other_round = play.Bet(id="m1", round=ROUND - 1, placements=bet("m1", 300).placements)
+    assert (await handled(commands, other_round, who)).reason == "session_round_limit"
+    assert len(instance.tables.calls) == 1
+
+
+async def test_two_wishes_at_a_time_do_not_pass_a_limit_together(
+    instance: Instance, money: Money, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(game_playing, "TURN_S", 60.0)
+    table = GrpcTablePlay(instance.table)
+    boxes: list[dict[str, Any]] = []
+    ask = table.ask
+
+    async def own(*_: object) -> dict[str, Any]:
+        return {"boxes": list(boxes)}
+
+    async def asked(order: Order) -> Any:
+        outcome = await ask(order)
+        boxes.append({"box": 1, "blind": False, "folded": False, "wagers": {"ante": 100}})
+        return outcome
+
+    monkeypatch.setattr(table, "own", own)
+    monkeypatch.setattr(table, "ask", asked)
+    purses, nobody = Purses(money), cast("Any", None)
+    commands = PlayerCommands(
+        Game(table, purses, Checks()), purses, nobody, nobody, nobody, sandbox=frozenset()
+    )
+    who = playing(limits=Limits(round_max=300))
+    both = await asyncio.gather(*(handled(commands, bet(name, 100), who) for name in ("m1", "m2")))
+    assert sorted(str(one.reason) for one in both) == ["None", "session_round_limit"]
+    assert len(instance.tables.calls) == 1
 
 
 async def test_the_purse_is_asked_seldom_and_anew_after_a_wish(

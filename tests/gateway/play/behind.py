@@ -21,7 +21,7 @@ from upcard.wallet.v1 import wallet_pb2
 from upcard_gateway.app.game_seen import Beginning, Happened, LastRound, Made, Mine, Purse
 from upcard_gateway.app.play_watch import Update, WatchBroken, WatchRefused
 from upcard_gateway.app.player_sessions import Playing
-from upcard_gateway.entrypoints.play.contract import ChatTold
+from upcard_gateway.entrypoints.play.contract import ChatTold, Commands
 from upcard_gateway.entrypoints.play.serving import Play, play_on
 from upcard_gateway.entrypoints.play.wire import PlayProtocol
 from upcard_platform.play import MESSAGE_BYTES_MAX, SUBPROTOCOL
@@ -66,6 +66,13 @@ class TableLog:
                 payload = {"place": "box.1.0", "card": "As"}
                 cards = {} if own is None else {"box.1.0": "As"}
                 log.append(Happened(round_number, position, "CardScanned", payload, cards))
+            self._changed.notify_all()
+
+    async def tells(self, type_: str, payload: dict[str, Any], *, own: str | None = None) -> None:
+        """An event of round 1; of a player alone where one is named."""
+        async with self._changed:
+            log = self.events if own is None else self.own.setdefault(own, [])
+            log.append(Happened(1, max([0, *(one.position for one in log)]) + 1, type_, payload))
             self._changed.notify_all()
 
     async def breaks(self) -> None:
@@ -286,11 +293,13 @@ class Talk:
 
 
 @contextlib.asynccontextmanager
-async def served(world: World, log: TableLog, chat: Talking | None = None) -> AsyncIterator[Gateway]:
-    """A gateway's app on a real socket, over a table's log."""
+async def served(
+    world: World, log: TableLog, chat: Talking | None = None, doing: Commands | None = None
+) -> AsyncIterator[Gateway]:
+    """A gateway's app on a real socket, over a table's log. `doing`: what messages do, else `Answering`."""
     commands, talking = Answering(), chat or Talking()
     watching: Any = Watching(log)
-    play = play_on(world.edge, talking, commands, watching)
+    play = play_on(world.edge, talking, doing or commands, watching)
     world.app.state.play = play
     config = uvicorn.Config(
         world.app,

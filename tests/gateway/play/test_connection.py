@@ -111,6 +111,31 @@ async def test_leaving_a_table_and_ending_the_session(gateway: Gateway, launch: 
     assert await _ended(await gateway.opened(session_token=token)) == ("session_over", False)
 
 
+async def test_every_message_at_a_table_has_its_round(gateway: Gateway, launch: Launch) -> None:
+    await gateway.log.happens(2, round_number=7)
+    found = await launch()
+    talk = await gateway.opened(launch_token=found["launch_token"], table=TABLE)
+    await talk.hears("chat")
+    gateway.chat.says("hello")
+    await talk.hears("chat")
+    said = len(talk.heard)
+    await gateway.log.happens(1, round_number=8)
+    await talk.hears("table")
+    for type_ in ("ping", "join", "nothing"):
+        await talk.asked(type_, **({"table": TABLE} if type_ == "join" else {}))
+    await gateway.log.happens(1, round_number=8, own=found["player_ref"])
+    await talk.events(1, "own")
+    await gateway.play.parts.sessions.end(found["session"], gateway.world.clock())
+    assert await _ended(talk) == ("session_player", False)
+    first = [one for one in talk.heard[:said] if one["type"] in ("snapshot", "window", "chat")]
+    assert {one["type"]: one["round"] for one in first} == {"snapshot": 7, "window": 7, "chat": 7}
+    kinds = {"pong", "answer", "error", "chat", "ended"}
+    later = [one for one in talk.heard[said:] if one["type"] in kinds]
+    assert {(one["type"], one["round"]) for one in later} == {(kind, 8) for kind in kinds}
+    assert talk.heard[0]["type"] == "welcome"
+    assert talk.heard[0]["round"] == 0
+
+
 async def test_a_session_that_the_platform_ends_is_over_within_a_moment(
     gateway: Gateway, launch: Launch, casino: Any
 ) -> None:

@@ -146,6 +146,36 @@ async def test_a_place_that_is_none_of_ours_begins_anew(gateway: Gateway, launch
     assert (10, 1) in await talk.events(1)
 
 
+@pytest.mark.parametrize("channel", ["table", "own"])
+async def test_a_place_that_somebody_made_up_beside_a_token_of_ours_moves_nobody(
+    gateway: Gateway, other: Gateway, launch: Launch, channel: str
+) -> None:
+    """Else a viewer's word would be where the other gateway goes on for all: they would hear nothing."""
+    await gateway.log.happens(2)
+    talk, token, player = await _seated(gateway, launch)
+    await gateway.log.happens(1)
+    await gateway.log.happens(1, own=player)
+    await talk.events(1)
+    await talk.events(1, "own")
+    await talk.socket.close()
+    await gateway.log.happens(3)
+    await gateway.log.happens(2, own=player)
+    watcher = await other.opened(view=True, table=TABLE)
+    await watcher.hears("window")
+    told = talk.resume()
+    _, rounds, of_table, seal = told[channel].split("/")
+    assert rounds
+    made_up = f"0/9.999/{of_table}/{seal}"
+    again = await other.opened(session_token=token, table=TABLE, resume={**told, channel: made_up})
+    await again.hears("chat")
+    expired = [one for one in again.heard if one.get("because") == "resume_expired"]
+    assert [one["type"] for one in expired] == ["snapshot" if channel == "table" else "own"]
+    await gateway.log.happens(2)
+    assert await watcher.events(2) == [(1, 7), (1, 8)]
+    await gateway.log.happens(1, own=player)
+    assert (1, 4) in await again.events(1, "own")
+
+
 async def test_the_tables_stream_breaks_and_nobody_notices(gateway: Gateway, launch: Launch) -> None:
     talk, _, player = await _seated(gateway, launch)
     await gateway.log.happens(2)

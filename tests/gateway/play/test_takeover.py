@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -48,6 +49,30 @@ async def test_a_later_launch_ends_the_former_session(gateway: Gateway, launch: 
     assert told["reason"] == "session_replaced"
     second = await gateway.opened(launch_token=later["launch_token"])
     assert (await second.hears("welcome"))["session"] == later["session"]
+
+
+@pytest.mark.parametrize("ends", ["session_replaced", "taken_over"])
+async def test_what_was_said_before_the_end_and_not_begun_is_not_done_after_it(
+    gateway: Gateway, launch: Launch, ends: str
+) -> None:
+    found = await launch()
+    first = await gateway.opened(launch_token=found["launch_token"], table=TABLE)
+    token = (await first.hears("welcome"))["session_token"]
+    await first.hears("chat")
+    gateway.commands.hold = asyncio.Event()
+    for number in range(3):
+        await first.say("undo", id=f"u{number}")
+    await (await first.socket.ping())
+    if ends == "taken_over":
+        await (await gateway.opened(session_token=token)).hears("welcome")
+    else:
+        await launch()
+    assert (await first.hears("ended"))["reason"] == ends
+    gateway.commands.hold.set()
+    live = gateway.play.socket.live
+    while any(one.wire.over for one in live):  # noqa: ASYNC110 - the gateway notices by itself
+        await asyncio.sleep(0.01)
+    assert [key.rpartition("/")[2] for key in gateway.commands.done] == ["u0"]
 
 
 async def test_a_connection_that_goes_leaves_no_row_and_takes_none_of_the_next(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from typing import Any
 
 import pytest
+from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
-from tests.gateway.play.behind import TABLE, Gateway, TableLog, served
+from tests.gateway.play.behind import TABLE, Gateway, TableLog, Talk, served
 from tests.gateway.play.conftest import Launch
 from tests.gateway.world import open_world
+from upcard_platform.play import SUBPROTOCOL
 
 
 async def test_a_viewer_sees_what_everybody_sees_and_does_nothing(gateway: Gateway, launch: Launch) -> None:
@@ -89,3 +94,23 @@ async def test_whoever_goes_makes_room(service_database: str) -> None:
             while doors.viewers:
                 await gateway.world.pool.fetchval("SELECT 1")
         assert (doors.connections, dict(doors._of_address), dict(doors._viewers_of_address)) == (0, {}, {})
+
+
+async def test_all_addresses_of_a_network_are_one_viewer(service_database: str) -> None:
+    async with (
+        open_world(service_database, play_address_viewers_max=1, trusted_proxies=("127.0.0.0/8",)) as world,
+        served(world, TableLog()) as gateway,
+        contextlib.AsyncExitStack() as stack,
+    ):
+        told = []
+        for address in ("2001:db8:0:1::1", "2001:db8:0:1::2", "2001:db8:0:2::1"):
+            opening = connect(
+                gateway.url.replace("http", "ws") + "/play/ws",
+                subprotocols=[Subprotocol(SUBPROTOCOL)],
+                additional_headers={"X-Forwarded-For": address},
+            )
+            viewer = Talk(await stack.enter_async_context(opening))
+            await viewer.socket.send(json.dumps({"type": "hello", "view": True}))
+            heard = await viewer.hears("ended", "welcome")
+            told.append(heard.get("reason", heard["type"]))
+        assert told == ["welcome", "too_many_viewers", "welcome"]

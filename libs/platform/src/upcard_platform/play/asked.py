@@ -55,7 +55,8 @@ RoundNumber = Annotated[
         strict=True,
         ge=0,
         le=2**53 - 1,
-        description="the round that is meant, so that a late message reaches no other; 0: the one that runs",
+        description="the round that is meant, so that a late message reaches no other; 0: the one that runs"
+        " (no stake where the session has limits)",
     ),
 ]
 Place = Annotated[str, Field(min_length=1, max_length=2_000)]

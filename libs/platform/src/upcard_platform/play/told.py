@@ -50,7 +50,9 @@ class ServerMessage(AnswerModel):
 
     channel: Channel = Field(description="the sequence that it belongs to; none: to none")
     seq: str | None = Field(default=None, description="where this is in its channel; null: nowhere")
-    round: int = Field(description="number of the round that it is of; 0: of none")
+    round: int = Field(
+        description="the round that it is of, or else the table's latest; 0: at no table, or none"
+    )
     at: Moment = Field(description="the server's clock when it was made")
 
 
@@ -78,6 +80,9 @@ class Welcome(ServerMessage):
     environment: Literal["sandbox", "live"] = "live"
     cashier_url: str | None = None
     table: OpaqueId | None = Field(default=None, description="the only table that the session is for")
+    tips: bool = Field(
+        default=False, description="whether the dealer may be tipped: never from a seamless wallet"
+    )
     limits: SessionLimits | None = None
     ends_by: Moment | None = Field(default=None, description="when the session ends whatever happens")
     idle_s: int | None = Field(

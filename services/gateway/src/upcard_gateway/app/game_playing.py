@@ -7,9 +7,11 @@ then.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from upcard_gateway.app.game_limits import Limited, Placed, Room
 from upcard_gateway.app.game_orders import (
@@ -23,7 +25,6 @@ from upcard_gateway.app.game_orders import (
     SessionChecks,
     TableAway,
     TablePlay,
-    Tipped,
     Verdict,
     What,
     of_wish,
@@ -37,6 +38,8 @@ __all__ = ["Game", "request_id_of"]
 _WALLET_AWAY: Final = "wallet_unavailable"
 _PARTNER_AWAY: Final = "partner_unavailable"
 _STAKES: Final = frozenset({"double", "rebet"})
+TURN_S: Final = 0.8
+"""So long a wish waits for the one before it."""
 
 
 def request_id_of(session: str, message_id: str) -> str:
@@ -52,6 +55,7 @@ class Game:
         self._table = table
         self._purses = purses
         self._checks = checks
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def play(
         self, playing: Playing, table: str, number: int, message_id: str, what: What
@@ -60,13 +64,10 @@ class Game:
         session = playing.session
         request_id = request_id_of(session.id, message_id)
         order = Order(table, number, session.player, session.currency, request_id, what)
-        verdict = await self._allowed(session, order)
-        if verdict.reason is not None:
-            data = {} if verdict.maximum is None else {"maximum": str(verdict.maximum)}
-            again = verdict.reason == _TRY_AGAIN
-            return NotDone(verdict.reason, number, data, again=again)
-        outcome = await self._table.ask(order)
-        self._purses.forget(session.player)
+        if _is_limited(session, order.what):
+            outcome = await self._in_turn(session, order)
+        else:
+            outcome = await self._ask(order)
         if isinstance(outcome, NotDone) and outcome.reason == _WALLET_AWAY:
             return await self._whose_wallet(playing, outcome)
         return outcome
@@ -80,13 +81,40 @@ class Game:
             return outcome
         return NotDone(_PARTNER_AWAY, outcome.round, outcome.data, outcome.money, outcome.again)
 
+    async def _ask(self, order: Order) -> Done | NotDone:
+        outcome = await self._table.ask(order)
+        self._purses.forget(order.player)
+        return outcome
+
+    async def _in_turn(self, session: Session, order: Order) -> Done | NotDone:
+        """One wish of a session after another.
+
+        Of two connections that the player may have here for a moment, neither stakes what the other one has
+        not been seen to stake yet.
+        """
+        turn = self._turns.setdefault(session.id, asyncio.Lock())
+        try:
+            async with asyncio.timeout(TURN_S):
+                await turn.acquire()
+        except TimeoutError:
+            return NotDone(_TRY_AGAIN, order.round, again=True)
+        try:
+            verdict = await self._allowed(session, order)
+            if verdict.reason is None:
+                return await self._ask(order)
+        finally:
+            turn.release()
+        data = {} if verdict.maximum is None else {"maximum": str(verdict.maximum)}
+        return NotDone(verdict.reason, order.round, data, again=verdict.reason == _TRY_AGAIN)
+
     async def _allowed(self, session: Session, order: Order) -> Verdict:
         """What the session's limits say, the same to the same wish."""
-        if not _stakes(order.what) or (session.limits.wager_max is None and session.limits.round_max is None):
-            return _NOTHING_AGAINST
-        if isinstance(order.what, Tipped):
-            return _NOTHING_AGAINST
-        known = await self._checks.known(session.id, order.request_id)
+        if order.round < 1:
+            # The round that runs may be the next one by the time that the table hears of it: no stakes of a
+            # round that is not named can be looked at.
+            return Verdict(_ROUND_MISSING)
+        key = _key_of(order)
+        known = await self._checks.known(session.id, key)
         if known is not None:
             return known
         try:
@@ -94,7 +122,7 @@ class Game:
         except TableAway:
             return Verdict(_TRY_AGAIN)
         found = _NOTHING_AGAINST if limited is None else Verdict(limited.reason, limited.maximum)
-        return await self._checks.keep(session.id, order.request_id, found)
+        return await self._checks.keep(session.id, key, found)
 
     async def _limited(self, session: Session, order: Order) -> Limited | None:
         own = await self._table.own(order.table, order.round, session.player, session.currency)
@@ -115,8 +143,20 @@ class Game:
                 return None
 
 
+def _key_of(order: Order) -> str:
+    """The key of the word about a wish, all of it: what was said to one is never the word about another."""
+    wish = f"{order.request_id}\n{order.table}\n{order.round}\n{order.what!r}"
+    return hashlib.sha256(wish.encode()).hexdigest()
+
+
+_ROUND_MISSING: Final = "round_missing"
 _TRY_AGAIN: Final = "table_unavailable"
 _NOTHING_AGAINST: Final = Verdict(None)
+
+
+def _is_limited(session: Session, what: What) -> bool:
+    """Whether the session's limits have a say."""
+    return _stakes(what) and not (session.limits.wager_max is None and session.limits.round_max is None)
 
 
 def _stakes(what: What) -> bool:

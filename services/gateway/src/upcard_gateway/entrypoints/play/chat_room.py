@@ -30,14 +30,19 @@ class Talker(Protocol):
 class ChatRoom:
     """Made with its table's hub; it begins when the first player comes."""
 
-    def __init__(self, table: str, chat: Chat, now: Callable[[], dt.datetime]) -> None:
+    def __init__(
+        self, table: str, chat: Chat, now: Callable[[], dt.datetime], round_now: Callable[[], int]
+    ) -> None:
+        """`round_now`: number of the table's latest round."""
         self._table = table
         self._chat = chat
         self._now = now
+        self._round_now = round_now
         self._talkers: set[Talker] = set()
         self._kept: deque[ChatTold] = deque(maxlen=KEPT)
         self._start = 0
-        """All that is kept is behind this number, and everything behind it is kept."""
+        """All that is kept is behind this number, and everything behind it is kept, each line as it was told
+        last: of one that was taken away the text is not."""
         self._seq = 0
         self._begun = asyncio.Lock()
         self._leave: Callable[[], None] | None = None
@@ -55,7 +60,7 @@ class ChatRoom:
             missed = list(self._kept)
         # What came during the question is kept, and behind what was answered.
         last = max((one.seq for one in missed), default=seq or 0)
-        missed = [*missed, *(one for one in self._kept if one.seq > last)]
+        missed = _told_last([*missed, *(one for one in self._kept if one.seq > last)])
         self._talkers.add(talker)
         talker.write(self._framed(missed, talker.player))
 
@@ -81,8 +86,7 @@ class ChatRoom:
                 self.close()
                 raise
             self._start = self._seq
-            self._kept.extend(latest)
-            self._kept.extend(one for one in early if one.seq > self._seq)
+            self._keep([*latest, *(one for one in early if one.seq > self._seq)])
             self._seq = max([self._seq, *(one.seq for one in early)])
 
     def _take(self, told: Sequence[ChatTold], early: list[ChatTold]) -> None:
@@ -92,10 +96,7 @@ class ChatRoom:
         news = [one for one in told if one.seq > self._seq]
         if not news:
             return
-        for one in news:
-            if len(self._kept) == KEPT:
-                self._start = max(self._start, self._kept[0].seq)
-            self._kept.append(one)
+        self._keep(news)
         self._seq = news[-1].seq
         everybody = self._framed(news, "")
         authors = {one.player for one in news}
@@ -103,8 +104,24 @@ class ChatRoom:
             own = talker.player in authors
             talker.write(self._framed(news, talker.player) if own else everybody)
 
+    def _keep(self, news: Sequence[ChatTold]) -> None:
+        kept = _told_last([*self._kept, *news])
+        for gone in kept[:-KEPT]:
+            self._start = max(self._start, gone.seq)
+        self._kept = deque(kept[-KEPT:], maxlen=KEPT)
+
     def _framed(self, told: Iterable[ChatTold], player: str) -> bytes:
         found = list(told)
         lines = [{**one.line, "own": bool(player) and one.player == player} for one in found]
         seq = str(max([self._seq, *(one.seq for one in found)]))
-        return message("chat", self._now(), {"lines": lines}, channel="chat", seq=seq)
+        number = self._round_now()
+        return message("chat", self._now(), {"lines": lines}, round_number=number, channel="chat", seq=seq)
+
+
+def _told_last(told: Iterable[ChatTold]) -> list[ChatTold]:
+    """Each line as it was told last, in that order: what it was before is told to nobody any more."""
+    found: dict[object, ChatTold] = {}
+    for one in told:
+        found.pop(one.line["line"], None)
+        found[one.line["line"]] = one
+    return list(found.values())

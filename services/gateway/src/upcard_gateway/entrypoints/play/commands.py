@@ -147,7 +147,7 @@ def commands_of(edge: Edge, chat: TableChat) -> PlayerCommands:
     game = Game(GrpcTablePlay(edge.services.table), purses, PostgresChecks(edge.pool))
     lobby = Lobby(
         GrpcLobbySources(edge.services, results=settings.lobby_results),
-        House(settings.languages, settings.table_languages, settings.dealer_names),
+        House(settings.languages, settings.table_languages, edge.dealer_names),
         fresh_s=settings.lobby_fresh_s,
         stale_max_s=settings.lobby_stale_max_s,
     )

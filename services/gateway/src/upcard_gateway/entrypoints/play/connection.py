@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket
 
 from upcard_gateway.adapters import play_metrics
 from upcard_gateway.adapters.postgres.play_connections import Held
+from upcard_gateway.app.play_places import PlaceSeal
 from upcard_gateway.app.play_watch import TableWatch
 from upcard_gateway.app.player_sessions import PlayerSessions, Playing
 from upcard_gateway.entrypoints.http.edge import Edge
@@ -60,6 +61,7 @@ class Parts:
     registry: Registry
     sessions: PlayerSessions
     doors: Doors
+    seal: PlaceSeal
 
 
 class Connection:
@@ -104,13 +106,19 @@ class Connection:
 
     def leave_for(self, reason: str) -> None:
         """End for this reason."""
-        end(self.wire, self._parts.edge, reason)
+        end(self.wire, self._parts.edge, reason, self._round)
+
+    @property
+    def _round(self) -> int:
+        """Number of the latest round of the table that it is at; 0: none."""
+        return 0 if self._hub is None else self._hub.round
 
     def tell(self, made: Made, seq: str | None = None) -> None:
         """Send a message of this connection's own."""
         channel = "none" if seq is None else "own"
         now = self._parts.edge.now()
-        self.write(message(made.type, now, made.body, round_number=made.round, channel=channel, seq=seq))
+        number = made.round or self._round
+        self.write(message(made.type, now, made.body, round_number=number, channel=channel, seq=seq))
 
     async def serve(self, table: str | None, resume: play.Resume | None) -> None:
         """Serve it until it is gone."""
@@ -152,6 +160,9 @@ class Connection:
         )
 
     async def _message(self, text: str | bytes) -> None:
+        if self.wire.over:
+            # What was said before the end was heard here is not done after it.
+            raise Gone
         if not self._may_speak():
             self._refused += 1
             if self._refused > self._parts.edge.settings.play_messages_burst:
@@ -241,7 +252,7 @@ class Connection:
         body: dict[str, object] = {"id": asked.id, "to": asked.type, "accepted": refused is None}
         if refused is not None:
             body |= {"reason": refused, "text": error_text(refused), "again": refused == "table_away"}
-        self.tell(Made("answer", 0 if self._hub is None else self._hub.round, body))
+        self.tell(Made("answer", 0, body))
 
     def _tell_error(self, code: str, asked_id: str | None, **values: str) -> None:
         body = {"code": code, "text": error_text(code, **values), "id": asked_id}
@@ -278,6 +289,7 @@ class Connection:
             self.tell,
             parts.edge.settings.play_table_away_s,
             lambda: hub.reached,
+            parts.seal,
         )
         stream.go_on(None if resume is None else resume.own)
         begun = asyncio.Event()
@@ -306,12 +318,13 @@ class Connection:
                 await asyncio.wait([own], timeout=1.0)
 
 
-def end(wire: Wire, edge: Edge, reason: str) -> None:
+def end(wire: Wire, edge: Edge, reason: str, round_number: int = 0) -> None:
     """Tell the other side that its connection ends, and why; the first reason counts."""
     if wire.over:
         return
     body = {"reason": reason, "text": ended_text(reason), "resumable": reason in RESUMABLE}
-    wire.end(message("ended", edge.now(), body), _CODES.get(reason, _POLICY))
+    last = message("ended", edge.now(), body, round_number=round_number)
+    wire.end(last, _CODES.get(reason, _POLICY))
     play_metrics.ended.labels(reason).inc()
 
 

@@ -109,6 +109,10 @@ class TableShown(Protocol):
         """Whether the `window` message is to be told again after this event."""
         ...
 
+    def notice(self, happened: Happened) -> Made | None:
+        """The `notice` that this event is worth to everybody."""
+        ...
+
 
 class OwnShown(Protocol):
     """What is said of one player at one table to that player: one for each connection at a table."""
@@ -127,6 +131,10 @@ class OwnShown(Protocol):
 
     def bets(self, view: Json) -> Made:
         """The `bets` message."""
+        ...
+
+    def notice(self, happened: Happened) -> Made | None:
+        """The `notice` that one of the player's own events is worth: what was decided for them."""
         ...
 
 

@@ -17,7 +17,7 @@ from typing import Final
 
 import structlog
 
-from upcard_gateway.app.play_places import Place, place_of, place_text
+from upcard_gateway.app.play_places import Place, PlaceSeal
 from upcard_gateway.app.play_watch import TableWatch, Update, WatchBroken, WatchRefused
 from upcard_gateway.entrypoints.play.contract import Beginning, Happened, Json, Made, TableShown
 from upcard_gateway.entrypoints.play.frames import message
@@ -89,8 +89,11 @@ class TableHub:
         shown: Callable[[], TableShown],
         now: Callable[[], dt.datetime],
         bounds: HubBounds,
+        seal: PlaceSeal,
     ) -> None:
         self.table = table
+        self._seal = seal
+        self._whose = f"table {table}"
         self._watch = watch
         self._make_shown = shown
         self._clock = now
@@ -139,7 +142,7 @@ class TableHub:
         await self._ready()
         self.empty_since_s = None
         if resume is not None:
-            found = place_of(resume)
+            found = self._seal.read(self._whose, resume)
             if found is not None and self._go_on(looker, *found):
                 looker.write(self.window_frame())
                 return True
@@ -204,7 +207,7 @@ class TableHub:
         if missed is None:  # pragma: no cover - more than all that is kept came during a question
             raise TableAway("table_away")
         body = {"because": because, "table": now.table, "view": now.view}
-        seq = place_text(now.place, now.token)
+        seq = self._seal.text(self._whose, now.place, now.token)
         first = message("snapshot", self._clock(), body, round_number=now.round, channel="table", seq=seq)
         self._lookers.add(looker, now.place)
         looker.write(first + missed + self.window_frame())
@@ -329,15 +332,19 @@ class TableHub:
         now = self._clock()
         told = [(one.round, one.position, self._event(one)) for one in events]
         moved = any(self.shown.moves_window(one) for one in events)
+        new = [one for one in events if not self._folded.had(one.round, one.position)]
+        notices = [made for made in map(self.shown.notice, new) if made is not None]
         for one in events:
             source.place = source.place.after(one.round, one.position)
             self._folded = self._folded.after(one.round, one.position)
         source.token = token
         if told:
-            frame = table_frame(told, source.place, token, now)
-            made = Told(told, source.place, token, frame, now)
+            seq = self._seal.text(self._whose, source.place, token)
+            made = Told(told, source.place, seq, table_frame(told, source.place, seq, now), now)
             self._kept.add(made)
             self._lookers.tell(made)
+        for notice in notices:
+            self._lookers.tell_all(self._framed(notice))
         if moved:
             self._lookers.tell_all(self.window_frame())
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from upcard_gateway.app.play_places import Place, place_text
+from upcard_gateway.app.play_places import Place, place_name
 from upcard_gateway.entrypoints.play.contract import Json
 from upcard_gateway.entrypoints.play.frames import message
 
@@ -38,7 +38,8 @@ class Told:
     """Round, position, and the event as it is told."""
     place: Place
     """Behind it."""
-    token: str = field(repr=False)
+    seq: str = field(repr=False)
+    """The place as it is told."""
     frame: bytes = field(repr=False)
     at: dt.datetime
 
@@ -47,14 +48,14 @@ class Told:
         news = [one for one in self.events if not place.had(one[0], one[1])]
         if len(news) == len(self.events):
             return self.frame
-        return table_frame(news, self.place, self.token, self.at) if news else b""
+        return table_frame(news, self.place, self.seq, self.at) if news else b""
 
 
-def table_frame(events: Sequence[tuple[int, int, Json]], place: Place, token: str, now: dt.datetime) -> bytes:
+def table_frame(events: Sequence[tuple[int, int, Json]], place: Place, seq: str, now: dt.datetime) -> bytes:
     """A `table` message."""
     number = next((round_ for round_, _, _ in reversed(events) if round_), max(place.rounds, default=0))
     body = {"events": [event for _, _, event in events]}
-    return message("table", now, body, round_number=number, channel="table", seq=place_text(place, token))
+    return message("table", now, body, round_number=number, channel="table", seq=seq)
 
 
 class Kept:
@@ -112,7 +113,7 @@ class Lookers:
     def add(self, looker: Looker, place: Place | None) -> None:
         """Somebody who was told everything up to a place; None: as much as we were."""
         self.remove(looker)
-        name = _EVEN if place is None else place_text(place, "")
+        name = _EVEN if place is None else place_name(place)
         self._groups.setdefault(name, _Group(place)).members.add(looker)
         self._where[looker] = name
 

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from upcard_gateway.app.game_seen import Mine
-from upcard_gateway.app.play_places import Place, place_of, place_text
+from upcard_gateway.app.play_places import Place, PlaceSeal
 from upcard_gateway.app.play_watch import TableWatch, Update, WatchBroken, WatchRefused
 from upcard_gateway.app.player_sessions import Playing
 from upcard_gateway.entrypoints.play.contract import Beginning, Commands, Json, Made, OwnShown, Purse
@@ -46,6 +46,7 @@ class OwnStream:
     away_s: float
     reached: Callable[[], Place]
     """How far the table, as everybody sees it, is known here."""
+    seal: PlaceSeal
     place: Place = Place()  # noqa: RUF009 - it is frozen
     token: str = ""
     begun: Callable[[], None] | None = None
@@ -59,10 +60,18 @@ class OwnStream:
     _later: asyncio.TimerHandle | None = None
 
     def go_on(self, resume: str | None) -> None:
-        """Go on at a place that was told before, if it is one."""
-        found = None if resume is None else place_of(resume)
+        """Go on at a place that was told before; what is none of ours is as one that is too long ago."""
+        found = None if resume is None else self.seal.read(self._whose, resume)
         if found is not None:
             self.place, self.token = found
+        self._expired = resume is not None and found is None
+
+    @property
+    def _whose(self) -> str:
+        return f"own {self.playing.session.player} {self.playing.session.currency} {self.table}"
+
+    def _seq(self) -> str:
+        return self.seal.text(self._whose, self.place, self.token)
 
     async def run(self) -> str:
         """Tell what happens. Why it ended: `table_unknown`, `table_away`."""
@@ -121,9 +130,9 @@ class OwnStream:
             self.place = self.place.after(beginning.round, beginning.position)
         self.token = token
         self.shown.begin(beginning)
-        self._expired, self._view = expired, None
+        self._expired, self._view = expired or self._expired, None
         await self._first_purse()
-        self._tell_state(beginning.view or {}, place_text(self.place, token))
+        self._tell_state(beginning.view or {}, self._seq())
         self._has_begun()
 
     def _happened(self, mine: Mine, token: str) -> None:
@@ -134,7 +143,9 @@ class OwnStream:
         if news:
             number = next((one.round for one in reversed(news) if one.round), 0)
             body: Json = {"events": [self.shown.event(one) for one in news]}
-            self.tell(Made("own", number, body), place_text(self.place, token))
+            self.tell(Made("own", number, body), self._seq())
+            for notice in filter(None, map(self.shown.notice, news)):
+                self.tell(notice, None)
             self._ask_purse()
             self._look_later(0)
         if mine.view is not None:

@@ -15,6 +15,7 @@ from servicekit.lifecycle import Service
 from upcard_gateway.adapters import play_metrics
 from upcard_gateway.adapters.postgres.play_connections import PlayConnections
 from upcard_gateway.adapters.table_watch import GrpcTableWatch
+from upcard_gateway.app.play_places import PlaceSeal
 from upcard_gateway.app.play_watch import TableWatch
 from upcard_gateway.entrypoints.http.edge import Edge
 from upcard_gateway.entrypoints.http.limits import RateLimit
@@ -104,15 +105,16 @@ def play_on(edge: Edge, chat: Chat, commands: Commands, watch: TableWatch | None
         settings.play_table_away_s,
         settings.play_write_buffer_bytes // _BACKLOG_SHARE,
     )
+    seal = PlaceSeal(settings.raw_secret_keys(), settings.secret_key)
     tables = Tables(
-        lambda table: TableHub(table, following, lambda: table_shown(edge, table), edge.now, bounds),
-        lambda table: ChatRoom(table, chat, edge.now),
+        lambda table: TableHub(table, following, lambda: table_shown(edge, table), edge.now, bounds, seal),
+        lambda hub: ChatRoom(hub.table, chat, edge.now, lambda: hub.round),
         settings.play_tables_kept_s,
     )
     rows = PlayConnections(edge.pool, settings.instance)
     registry = Registry(rows, edge.now, time.monotonic, settings.play_checked_s)
     doors = Doors(settings, time.monotonic)
-    parts = Parts(edge, following, commands, tables, registry, player_sessions_on(edge), doors)
+    parts = Parts(edge, following, commands, tables, registry, player_sessions_on(edge), doors, seal)
     return Play(parts, Socket(parts, RateLimit(time.monotonic)))
 
 

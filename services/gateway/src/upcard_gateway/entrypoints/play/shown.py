@@ -65,6 +65,12 @@ class BoardShown:
         """See `TableShown`."""
         return self.board.moves_window(happened)
 
+    def notice(self, happened: Happened) -> Made | None:
+        """See `TableShown`."""
+        if happened.type != "RoundCancelled":
+            return None
+        return _notice(happened, "round_cancelled", _TEXTS.say("notice.round_cancelled"))
+
     def window(self, now: dt.datetime) -> Made:
         """See `TableShown`."""
         opened = self.board.open
@@ -107,10 +113,28 @@ class PlayerShown:
         """See `OwnShown`."""
         return Made("bets", self._board.number, self._own.bets(view))
 
+    def notice(self, happened: Happened) -> Made | None:
+        """See `OwnShown`."""
+        said = happened.payload
+        match happened.type:
+            case "FinalOptionChosen" if said["by"] == "platform":
+                return _notice(happened, "final_by_rules", _TEXTS.say(f"notice.final.{said['choice']}"))
+            case "PurchaseDeclined" if said["by"] == "platform":
+                return _notice(happened, "purchase_by_rules", _TEXTS.say("notice.purchase"))
+            case "BetDeclined":
+                text = _TEXTS.reason(str(said["reason"]), {}, self._own.currency)
+                return _notice(happened, "bet_declined", _TEXTS.say("notice.bet_declined", why=text))
+            case _:
+                return None
+
+
+def _notice(happened: Happened, code: str, text: str) -> Made:
+    return Made("notice", happened.round, {"code": code, "text": text})
+
 
 def table_shown(edge: Edge, table: str) -> TableShown:
     """What is said of a table to everybody; `begin` comes first."""
-    return BoardShown(table, edge.settings.dealer_names)
+    return BoardShown(table, edge.dealer_names)
 
 
 def own_shown(playing: Playing, shown: TableShown, last: LastRound | None) -> OwnShown:

@@ -18,6 +18,7 @@ from eventstore.coordination.outages import PASSING
 from upcard_gateway.adapters.postgres.play_connections import Held
 from upcard_gateway.app.player_sessions import Playing
 from upcard_gateway.app.sessions import SessionUnknown
+from upcard_gateway.domain.addresses import bucket_of
 from upcard_gateway.entrypoints.http.limits import RateLimit, client_address
 from upcard_gateway.entrypoints.play.connection import Connection, Gone, Parts, end, heard
 from upcard_gateway.entrypoints.play.contract import Made
@@ -86,7 +87,7 @@ class Socket:
 
     async def _admitted(self, socket: WebSocket, wire: Wire) -> None:
         settings = self._parts.edge.settings
-        address = str(self._address(socket))
+        address = bucket_of(self._address(socket))
         most = settings.play_address_connections_max
         if self._rates.take(address, most / _FILLS_IN_S, most):
             raise Refused("too_many_connections")
@@ -188,6 +189,7 @@ def _told_of(playing: Playing, token: str | None) -> dict[str, object]:
         "environment": session.environment,
         "cashier_url": player.cashier_url,
         "table": session.table,
+        "tips": session.wallet == "transfer",
         "limits": {"wager_max": session.limits.wager_max, "round_max": session.limits.round_max},
         "ends_by": session.ends_by,
         "idle_s": session.idle_s,

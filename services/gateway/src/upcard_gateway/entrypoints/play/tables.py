@@ -19,7 +19,7 @@ class Tables:
     """Hubs by table, with their chats."""
 
     def __init__(
-        self, make: Callable[[str], TableHub], room: Callable[[str], ChatRoom], kept_s: float
+        self, make: Callable[[str], TableHub], room: Callable[[TableHub], ChatRoom], kept_s: float
     ) -> None:
         self._make = make
         self._room = room
@@ -44,7 +44,7 @@ class Tables:
         """The chat of a hub's table."""
         room = self._rooms.get(hub.table)
         if room is None:
-            room = self._rooms[hub.table] = self._room(hub.table)
+            room = self._rooms[hub.table] = self._room(hub)
         return room
 
     async def drop_failed(self, table: str) -> None:
