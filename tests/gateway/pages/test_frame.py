@@ -219,7 +219,7 @@ class _Request:
     def __init__(self, world: World, token: str) -> None:
         self.app = world.app
         self.cookies = {"upcard-staff": token}
-        self.url = type("Url", (), {"path": "/staff/floor/live"})
+        self.url: Any = type("Url", (), {"path": "/staff/floor/live"})
         self.state = type("State", (), {})()
 
 
@@ -255,6 +255,17 @@ async def test_a_stream_sends_what_changed_and_ends_with_the_session(
         assert told[-1] == ("ended", {"state": "none"})
         streams: LiveStreams = world.app.state.pages.streams
         streams.begin(staff.member.staff)  # the one that ended is not counted any more
+
+
+async def test_a_live_region_is_known_by_its_address(world: World) -> None:
+    async def regions() -> dict[str, str]:
+        return {}
+
+    async with signed_in(world, "support") as staff:
+        request = _Request(world, staff.token)
+        request.url.path = "/staff/floor/now"
+        with pytest.raises(RuntimeError, match="ends with /live"):
+            live(request, staff.member, regions, 0.2)  # type: ignore[arg-type]  # a part of a request
 
 
 def test_streams_are_bounded_for_each_and_for_all() -> None:

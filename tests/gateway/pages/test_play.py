@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 from importlib.resources import files
+from typing import Any
 
 import httpx
 import pytest
@@ -10,12 +12,16 @@ import pytest
 from rules_core.cards import CARD_TEXTS
 from rules_core.hands import HAND_NAMES
 from tests.gateway.lobby.tables import table
-from tests.gateway.world import BASE_URL, World
+from tests.gateway.play.behind import OpensAccounts, TableLog, served
+from tests.gateway.sessions.behind import launched
+from tests.gateway.world import BASE_URL, World, fake_services, open_world
 from upcard_gateway.app.lobby import Visitor
 from upcard_gateway.app.lobby_keeping import NotKnown
 from upcard_gateway.app.lobby_tables import TableNow
+from upcard_gateway.domain.operators import WalletKind
 from upcard_gateway.entrypoints.http.limits import RateLimit
 from upcard_gateway.entrypoints.pages.frame import CONTENT_SECURITY_POLICY
+from upcard_platform.play import ChatLine
 
 HOME = files("upcard_gateway") / "pages"
 SAID = re.compile(r"""\b(?:say|sayOr)\(\s*"([a-z0-9_.]+)\"""")
@@ -71,6 +77,38 @@ async def test_the_page_is_for_everyone_and_holds_nothing_of_anyone(world: World
         for script in re.findall(r'src="(/static/[^"]+)"', answer.text):
             assert (await client.get(script)).status_code == 200
         assert (await client.get("/play", params={"table": '"><script>'})).status_code == 400
+
+
+async def test_the_field_of_the_chat_takes_as_much_as_a_line_may_have(world: World) -> None:
+    async with browser(world) as client:
+        text = (await client.get("/play")).text
+    field = re.search(r'<input id="say-text" maxlength="([0-9]+)"', text)
+    assert field is not None
+    assert int(field[1]) == ChatLine.model_json_schema()["properties"]["text"]["maxLength"]
+
+
+@pytest.mark.parametrize(("wallet", "tips"), [("transfer", True), ("seamless", False)])
+async def test_a_player_is_told_whether_tips_can_be_given(
+    service_database: str, wallet: WalletKind, *, tips: bool
+) -> None:
+    behind = fake_services(wallet=OpensAccounts())
+    async with open_world(service_database, services=behind) as world, served(world, TableLog()) as gateway:
+        session = await launched(await world.casino("op1", wallet=wallet))
+        talk = await gateway.opened(launch_token=session["launch_token"])
+        assert (await talk.hears("welcome"))["tips"] is tips
+
+
+async def test_one_may_look_on_for_a_quarter_of_an_hour(world: World) -> None:
+    async with served(world, TableLog()) as gateway:
+        viewer = await gateway.opened(view=True)
+        welcome = await viewer.hears("welcome")
+    assert moment(welcome, "viewing_until") - moment(welcome, "at") == dt.timedelta(seconds=900)
+    assert not welcome.get("tips")
+
+
+def moment(told: dict[str, Any], name: str) -> dt.datetime:
+    """A moment of a message."""
+    return dt.datetime.fromisoformat(told[name])
 
 
 async def test_the_rules_of_a_table_are_told_in_the_currency_that_is_asked_for(world: World) -> None:

@@ -64,8 +64,13 @@ async def test_the_command_adds_changes_resets_disables_and_lists(world: World) 
         person = Person(world, added["staff"], "alex", added["one_time_password"])
         async with browser(world) as new:
             assert (await person.enrol(new)).status_code == 200
-        await upcard("add", "kim", "--name", "Kim Doe", "--role", "admin")
-        (changed,) = await upcard("roles", person.staff, "--role", "support", "--reason", "moves")
+        (added_later,) = await upcard("add", "kim", "--name", "Kim Doe", "--role", "admin")
+        moves = ("roles", person.staff, "--role", "support", "--reason", "moves")
+        await upcard(*moves, status=1)  # nobody else could sign in
+        kim = Person(world, added_later["staff"], "kim", added_later["one_time_password"])
+        async with browser(world) as new:
+            assert (await kim.enrol(new)).status_code == 200
+        (changed,) = await upcard(*moves)
         assert changed["roles"] == "support"
         (reset,) = await upcard("reset", person.staff, "--reason", "lost the phone")
         assert reset["one_time_password"] not in {None, added["one_time_password"]}

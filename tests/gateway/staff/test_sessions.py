@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from typing import Annotated
+
 import pytest
+from fastapi import APIRouter
 
 from tests.gateway.pages.signed_in import signed_in
 from tests.gateway.staff.conftest import QUICK
 from tests.gateway.staff.people import PASSWORD, browser, enrolled, events_of, hours, invited, staffing
 from tests.gateway.world import World, open_world
 from upcard_gateway.domain.staff import StaffLocked, StaffSignedOut, StaffSignInFailed, StaffUnlocked
+from upcard_gateway.entrypoints.pages.frame import Member, needs
 
 
 @pytest.mark.parametrize(
@@ -58,6 +62,35 @@ async def test_what_a_page_asks_by_itself_is_no_sign_of_its_member(world: World)
         standing = await door.standing(staff.token, passive=True)
         assert standing is not None
         assert standing.state == "locked"
+
+
+Tried = Annotated[Member, needs()]
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/staff/tried/live", {}),
+        ("/staff/api/me", {"Sec-Fetch-Dest": "empty"}),
+        ("/staff/me", {"Cookie": "upcard-reloaded=1; upcard-staff={token}"}),
+    ],
+)
+async def test_no_page_that_lies_open_keeps_its_session_open(
+    world: World, path: str, headers: dict[str, str]
+) -> None:
+    router = APIRouter()
+
+    @router.get("/staff/tried/live")
+    async def tried(member: Tried) -> str:
+        return member.staff  # a stream that is over at once
+
+    world.app.include_router(router)
+    async with signed_in(world, "dealer") as staff:
+        filled = {name: value.format(token=staff.token) for name, value in headers.items()}
+        world.clock.move(240)
+        assert (await staff.client.get(path, headers=filled)).status_code == 200
+        world.clock.move(61)
+        assert (await staff.client.get("/staff/api/me")).json()["code"] == "locked"
 
 
 async def test_sessions_are_locked_and_ended_though_nobody_asks(world: World) -> None:

@@ -97,6 +97,10 @@ async def test_nothing_tells_which_part_was_wrong_nor_whether_a_name_exists(worl
     assert next(iter(told))[0] == 401
     failed = [event for event in await events_of(world, person.staff) if isinstance(event, StaffSignInFailed)]
     assert [event.reason for event in failed] == ["password", "code"]
+    assert len(await events_of(world, "unknown")) == 1, "anybody can make as many as they like"
+    world.clock.move(60)
+    async with browser(world, "198.51.100.9") as one:
+        await one.sign_in("nobody-of-this-name", PASSWORD)
     assert len(await events_of(world, "unknown")) == 2
 
 

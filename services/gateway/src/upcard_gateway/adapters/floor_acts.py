@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from servicekit.grpc import Actor, acting_as
@@ -23,6 +23,8 @@ class Refused:
 
     reason: str
     message: str
+    data: Mapping[str, str] = field(default_factory=dict)
+    """What the reason speaks of, as the service gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Done:
 
     round: int = 0
     resettlement: str = ""
+    decided_by: str = ""
+    """Of a correction: whose word it was, which may be an earlier one that was interrupted."""
 
 
 Fields = Mapping[str, str]
@@ -162,7 +166,8 @@ async def decide_correction(
         answer = await services.table.DecideResettlement(request, timeout=CALL_S)
     if answer.WhichOneof("result") == "refusal":
         return _refused(answer.refusal)
-    return Done(answer.resettlement.round, answer.resettlement.resettlement)
+    decided = answer.resettlement
+    return Done(decided.round, decided.resettlement, decided.decided_by)
 
 
 async def _asked(actor: Actor, call: Callable[..., Awaitable[Any]], request: object) -> Done | Refused:
@@ -174,7 +179,7 @@ async def _asked(actor: Actor, call: Callable[..., Awaitable[Any]], request: obj
 
 
 def _refused(refusal: Refusal) -> Refused:
-    return Refused(refusal.reason, refusal.message)
+    return Refused(refusal.reason, refusal.message, dict(refusal.data))
 
 
 def _choice(one: Mapping[str, Any]) -> pb.ChoiceCorrection:

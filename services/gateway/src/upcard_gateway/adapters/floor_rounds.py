@@ -110,11 +110,15 @@ class PartnerCall:
     state: str
     amount: int
     at: dt.datetime
+    reason: str
+    """A slug: what the wallet answered where it did not do it, or why the call waits; or empty."""
+    changed_at: dt.datetime | None
+    """When its state was noted last; None where the wallet service does not say."""
 
 
 @dataclass(frozen=True, slots=True)
 class WalletLine:
-    """A transaction of the ledger about a round; amounts are minor units."""
+    """A transaction of the ledger about a round, or a call that moved nothing: `no_movement`. Minor units."""
 
     transaction: str
     at: dt.datetime
@@ -262,6 +266,7 @@ async def wallet_lines(
     with acting_as(actor):
         answer = await services.wallet.ListOperatorTransactions(request, timeout=CALL_S)
     lines = [_wallet_line(one, operator) for one in answer.page.transactions]
+    lines += [_lone_line(one, operator) for one in answer.page.lone_calls]
     return lines, bool(answer.page.next)
 
 
@@ -352,16 +357,6 @@ def _account(one: pb.Account) -> Account:
 
 
 def _wallet_line(one: reports_pb.OperatorTransaction, operator: str) -> WalletLine:
-    calls = tuple(
-        PartnerCall(
-            call.call,
-            _CALLS.get(call.kind, ""),
-            _CALL_STATES.get(call.state, ""),
-            call.amount,
-            _moment(call.recorded_at),
-        )
-        for call in one.calls
-    )
     return WalletLine(
         one.transaction,
         _moment(one.recorded_at),
@@ -374,7 +369,25 @@ def _wallet_line(one: reports_pb.OperatorTransaction, operator: str) -> WalletLi
         one.changes.held,
         one.changes.owed,
         one.seamless,
-        calls,
+        tuple(map(_partner_call, one.calls)),
+    )
+
+
+def _lone_line(one: reports_pb.LonePartnerCall, operator: str) -> WalletLine:
+    call = _partner_call(one.call)
+    whose = (operator, one.player, one.account, one.currency)
+    return WalletLine("", call.at, "no_movement", *whose, 0, 0, 0, seamless=True, calls=(call,))
+
+
+def _partner_call(one: reports_pb.PartnerCall) -> PartnerCall:
+    return PartnerCall(
+        one.call,
+        _CALLS.get(one.kind, ""),
+        _CALL_STATES.get(one.state, ""),
+        one.amount,
+        _moment(one.recorded_at),
+        one.reason,
+        _moment(one.changed_at) if one.HasField("changed_at") else None,
     )
 
 

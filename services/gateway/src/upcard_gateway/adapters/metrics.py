@@ -20,6 +20,10 @@ upkeep_failures: Final = counter(
     "upcard_gateway_upkeep_failures_total", "Failures of upkeep that pass", ("what",)
 )
 
+unknown_names: Final = counter(
+    "upcard_gateway_staff_unknown_names_total", "Sign-ins of staff that failed for a name that nobody has"
+)
+
 
 class GuardMetrics:
     """Counts what was not let in."""

@@ -49,7 +49,7 @@ class StaffTables(Protocol):
     """Members in the tables, within a transaction: `adapters.postgres.staff.PostgresStaff`."""
 
     async def add(self, connection: Connection, member: StaffMember) -> bool:
-        """Keep a new member; False: the sign-in name is taken."""
+        """Keep a new member; False: the sign-in name is taken, and nothing was kept."""
         ...
 
     async def find(self, connection: Connection, staff: str) -> StaffMember | None:
@@ -69,7 +69,10 @@ class StaffTables(Protocol):
         ...
 
     async def lock_admins(self, connection: Connection) -> frozenset[str]:
-        """Admins who are not disabled; nobody else changes one before the transaction has ended."""
+        """Admins who can sign in, or if nobody has enrolled yet those who may; nobody else changes one.
+
+        So until the transaction has ended.
+        """
         ...
 
     async def store(self, connection: Connection, member: StaffMember) -> None:

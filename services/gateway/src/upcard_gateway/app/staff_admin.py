@@ -13,8 +13,8 @@ from typing import Final
 
 from eventstore.postgres import Connection
 from upcard_gateway.app.staff import Noted, Refused, Secrets, StaffMember, StaffTables
+from upcard_gateway.app.staff_proofs import Passwords
 from upcard_gateway.app.staff_sessions import SessionTables, ended
-from upcard_gateway.app.staff_signing_in import Passwords
 from upcard_gateway.domain.staff import (
     EndReason,
     Role,

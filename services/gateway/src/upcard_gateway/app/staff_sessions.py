@@ -92,6 +92,10 @@ class SessionTables(Protocol):
         """Lock a session; False: it was locked, or has ended."""
         ...
 
+    async def was_at(self, connection: Connection, sign_in_name: str, address: str) -> bool:
+        """Whether who has this sign-in name was signed in at this address, as far as that is still kept."""
+        ...
+
     async def lines(self, connection: Connection, staff: str, limit: int) -> Sequence[SessionLine]:
         """A member's latest sessions, the newest first."""
         ...

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from eventstore.postgres import Connection
 from upcard_gateway.app.staff import Noted, Refused, Secrets, StaffLog, StaffMember, StaffTables
+from upcard_gateway.app.staff_proofs import (
+    LONGEST_PASSWORD,
+    Checks,
+    Factor,
+    Tried,
+    Tries,
+    code_hash,
+    new_recovery_code,
+    password_wrong,
+    plain,
+)
 from upcard_gateway.app.staff_sessions import NewSession, SessionTables, Standing, ended
 from upcard_gateway.domain.staff import (
     EndReason,
@@ -24,15 +34,14 @@ from upcard_gateway.domain.staff import (
     StaffUnlocked,
 )
 
-__all__ = ["LONGEST_PASSWORD", "Begun", "Entering", "SigningIn", "Wait", "new_session_id", "token_hash"]
+__all__ = ["Begun", "Entering", "SigningIn", "Times", "Wait", "new_session_id", "token_hash"]
 
-LONGEST_PASSWORD: Final = 256
-LEAST_PASSWORD: Final = 12
 RECOVERY_CODES: Final = 10
 _TOKEN_BYTES: Final = 32
 _UNKNOWN: Final = "unknown"
+_UNKNOWN_EVERY: Final = dt.timedelta(minutes=1)
+"""The least time between two events of names that nobody has; those between are counted alone."""
 _ENROLLING_S: Final = 1_800
-_SPACES: Final = re.compile(r"[\s-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,46 +69,9 @@ class Entering:
     password: str = field(repr=False)
     code: str = field(repr=False)
     address: str = field(repr=False)
+    place: str = field(repr=False)
+    """What is counted as one address."""
     browser: str = field(repr=False)
-
-
-class Passwords(Protocol):
-    """`adapters.passwords.Passwords`."""
-
-    async def hash(self, password: str) -> str:
-        """What is kept of a password."""
-        ...
-
-    async def matches(self, kept: str | None, password: str) -> bool:
-        """Whether it is the password; with nothing kept it is not, and takes as long."""
-        ...
-
-
-class Factor(Protocol):
-    """The second factor: `adapters.second_factor.Totp`."""
-
-    def step_of(self, secret: bytes, code: str, at: dt.datetime) -> int | None:
-        """The time step, around this moment, that a code is of; None: it is of none."""
-        ...
-
-    def new_secret(self) -> bytes:
-        """A secret that nobody has."""
-        ...
-
-
-class Tries(Protocol):
-    """Tries that failed: `adapters.postgres.staff_tries.PostgresTries`."""
-
-    async def begin(self, connection: Connection, whose: Sequence[tuple[str, int]], at: dt.datetime) -> float:
-        """Count a try as failed before it is looked at, of each of these names with so many free tries.
-
-        0.0, or for how many seconds no try is looked at; it was not counted then.
-        """
-        ...
-
-    async def forget(self, connection: Connection, whose: Sequence[str], take_back: Sequence[str]) -> None:
-        """A try succeeded: forget those of some names, take one back of others."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,24 +91,32 @@ class SigningIn:
         tables: StaffTables,
         sessions: SessionTables,
         tries: Tries,
-        passwords: Passwords,
+        passwords: Checks,
         factor: Factor,
         times: Times,
+        unknown: Callable[[], None] = lambda: None,
     ) -> None:
+        """`unknown`: told of each sign-in that failed for a name that nobody has."""
         self._log = log
         self._tables = tables
         self._sessions = sessions
         self._tries = tries
-        self._passwords = passwords
+        self._passwords = passwords.signing_in
+        self._unlocking = passwords.unlocking
         self._factor = factor
         self._times = times
+        self._unknown = unknown
+        self._unknown_told: dt.datetime | None = None
 
     async def sign_in(self, entering: Entering) -> Begun | Wait | Refused:
         """Begin a session. `Refused` says nothing of what was wrong, on purpose."""
         name = entering.sign_in_name.strip().lower()[:64]
         password = entering.password[:LONGEST_PASSWORD]
-        whose = _tried(name, entering.address)
-        wait_s = await self._begin_try(whose)
+        whose = _tried(name, entering.place)
+        async with self._log.pool.acquire() as connection:
+            known = await self._sessions.was_at(connection, name, entering.address)
+        # Where the member has been before, tries of the whole world at the name make nobody wait.
+        wait_s = await self._begin_try((whose[0], whose[2]) if known else whose)
         if wait_s:
             return Wait(wait_s)
         async with self._log.pool.acquire() as connection:
@@ -156,11 +136,11 @@ class SigningIn:
             if now_kept.one_time_until is not None:
                 if now_kept.one_time_until <= self._log.now():
                     return self._failed(member.staff, "password")
-                return await self._begin(connection, found, entering, enrolling=True, with_recovery=False)
+                return await self._begin_enrolling(connection, found, now_kept, entering)
             by = await self._second_factor(connection, member.staff, now_kept, entering.code)
             if by is None:
                 return self._failed(member.staff, "code")
-            await self._tries.forget(connection, [one for one, _ in whose[:2]], [whose[2][0]])
+            await self._tries.forget(connection, [one.whose for one in whose[:2]], [whose[2].whose])
             return await self._begin(
                 connection, found, entering, enrolling=False, with_recovery=by == "recovery"
             )
@@ -168,17 +148,18 @@ class SigningIn:
         actor = "system" if member is None else f"staff:{member.staff}"
         return await self._log.commit(actor, work)
 
-    async def unlock(self, standing: Standing, password: str, address: str) -> bool | Wait:
-        """Let a locked session go on, with the member's password; False: it is wrong, or has ended."""
+    async def unlock(self, standing: Standing, password: str) -> bool | Wait:
+        """Let a locked session go on, with the member's password; False: it is wrong, or has ended.
+
+        Tries are counted by session alone: nobody without its cookie can make it wait.
+        """
         async with self._log.pool.acquire() as connection:
-            member = await self._tables.find(connection, standing.staff)
             kept = await self._tables.secrets(connection, standing.staff)
-        name = (member.sign_in_name if member else None) or _UNKNOWN
-        whose = _tried(name, address)
-        wait_s = await self._begin_try(whose)
+        whose = Tried(f"session {standing.session}", 5)
+        wait_s = await self._begin_try([whose])
         if wait_s:
             return Wait(wait_s)
-        right = await self._passwords.matches(
+        right = await self._unlocking.matches(
             kept.password_hash if kept else None, password[:LONGEST_PASSWORD]
         )
 
@@ -186,7 +167,7 @@ class SigningIn:
             if not right:
                 event = StaffSignInFailed(standing.staff, "password", standing.session)
                 return False, [(standing.staff, event)]
-            await self._tries.forget(connection, [one for one, _ in whose[:2]], [whose[2][0]])
+            await self._tries.forget(connection, [whose.whose], [])
             if not await self._sessions.unlock(connection, standing.session, self._log.now()):
                 return False, ()
             return True, [(standing.staff, StaffUnlocked(standing.staff, standing.session))]
@@ -215,10 +196,15 @@ class SigningIn:
         await self._log.commit(f"staff:{staff}", work)
 
     async def shown_factor(self, standing: Standing) -> bytes | None:
-        """The second factor's secret that an enrolling member is shown; None: they have enrolled."""
+        """The second factor's secret that this enrolling session is shown, and no other ever was.
+
+        None: it has ended, or the member has enrolled.
+        """
 
         async def work(connection: Connection) -> tuple[bytes | None, Noted]:
             await self._tables.lock(connection, standing.staff)
+            if standing.session not in await self._sessions.open_of(connection, standing.staff):
+                return None, ()
             kept = await self._tables.secrets(connection, standing.staff)
             if kept is None or kept.one_time_until is None:
                 return None, ()
@@ -248,8 +234,11 @@ class SigningIn:
                 return Refused("not_enrolling"), ()
             if kept is None or kept.one_time_until is None or kept.factor is None:
                 return Refused("not_enrolling"), ()
+            open_of = await self._sessions.open_of(connection, member.staff)
+            if standing.session not in open_of:
+                return Refused("not_enrolling"), ()  # a later one has another secret to be shown
             now = self._log.now()
-            step = self._factor.step_of(kept.factor, _plain(entering.code), now)
+            step = self._factor.step_of(kept.factor, plain(entering.code), now)
             if step is None:
                 return Refused("code_wrong"), ()
             await self._tables.keep_secrets(
@@ -257,7 +246,6 @@ class SigningIn:
             )
             await self._tables.keep_recovery(connection, member.staff, [code_hash(one) for one in codes])
             await self._tables.store(connection, _enrolled(member, now))
-            open_of = await self._sessions.open_of(connection, member.staff)
             over = await ended(self._sessions, connection, member.staff, open_of, now, "replaced")
             begun, noted = await self._begin(
                 connection, member, entering, enrolling=False, with_recovery=False
@@ -271,7 +259,7 @@ class SigningIn:
 
         return await self._log.commit(f"staff:{standing.staff}", work)
 
-    async def _begin_try(self, whose: Sequence[tuple[str, int]]) -> float:
+    async def _begin_try(self, whose: Sequence[Tried]) -> float:
         async with self._log.pool.acquire() as connection, connection.transaction():
             return await self._tries.begin(connection, whose, self._log.now())
 
@@ -279,7 +267,7 @@ class SigningIn:
         self, connection: Connection, staff: str, kept: Secrets, given: str
     ) -> str | None:
         """What proved it: `code`, `recovery`; None: nothing did."""
-        code = _plain(given)
+        code = plain(given)
         if kept.factor is not None and len(code) == 6 and code.isdigit():
             step = self._factor.step_of(kept.factor, code, self._log.now())
             if step is not None and await self._tables.use_step(connection, staff, step):
@@ -289,9 +277,27 @@ class SigningIn:
             return "recovery"
         return None
 
-    @staticmethod
-    def _failed(staff: str, reason: FailReason) -> tuple[Refused, Noted]:
-        return Refused("sign_in_wrong"), [(staff, StaffSignInFailed(staff, reason))]
+    def _failed(self, staff: str, reason: FailReason) -> tuple[Refused, Noted]:
+        refused = Refused("sign_in_wrong")
+        if staff == _UNKNOWN:
+            self._unknown()
+            now = self._log.now()
+            if self._unknown_told is not None and now - self._unknown_told < _UNKNOWN_EVERY:
+                return refused, ()  # anybody can make as many as they like: the log has to bear them for good
+            self._unknown_told = now
+        return refused, [(staff, StaffSignInFailed(staff, reason))]
+
+    async def _begin_enrolling(
+        self, connection: Connection, member: StaffMember, kept: Secrets, entering: Entering
+    ) -> tuple[Begun, Noted]:
+        """A session that may enrol: the only one, with a second factor that nobody was shown before."""
+        open_of = await self._sessions.open_of(connection, member.staff)
+        over = await ended(self._sessions, connection, member.staff, open_of, self._log.now(), "replaced")
+        if kept.factor is not None:
+            fresh = Secrets(kept.password_hash, kept.one_time_until)
+            await self._tables.keep_secrets(connection, member.staff, fresh)
+        begun, noted = await self._begin(connection, member, entering, enrolling=True, with_recovery=False)
+        return begun, [*over, *noted]
 
     async def _begin(
         self,
@@ -326,27 +332,9 @@ class SigningIn:
         return Begun(session.session, token, enrolling), noted
 
 
-def password_wrong(password: str, name: str) -> str | None:
-    """Why a new password cannot be one, a slug; None: it can."""
-    if len(password) < LEAST_PASSWORD:
-        return "password_short"
-    if len(password) > LONGEST_PASSWORD:
-        return "password_long"
-    lowered = password.lower()
-    if len(set(lowered)) < 5 or (len(name) > 3 and name.lower() in lowered):
-        return "password_weak"
-    return None
-
-
 def new_session_id() -> str:
     """A random opaque id."""
     return secrets.token_hex(16)
-
-
-def new_recovery_code() -> str:
-    """A code for whoever has lost the second factor, of 80 random bits: four groups of letters and digits."""
-    letters = "abcdefghjkmnpqrstuvwxyz23456789"
-    return "-".join("".join(secrets.choice(letters) for _ in range(4)) for _ in range(4))
 
 
 def token_hash(token: str) -> bytes:
@@ -354,18 +342,16 @@ def token_hash(token: str) -> bytes:
     return hashlib.sha256(b"upcard staff session\0" + token.encode()).digest()
 
 
-def code_hash(code: str) -> bytes:
-    """What is kept of a recovery code."""
-    return hashlib.sha256(b"upcard staff recovery\0" + _plain(code).encode()).digest()
+def _tried(name: str, place: str) -> tuple[Tried, Tried, Tried]:
+    """By what tries are counted; the first two a success forgets.
 
-
-def _plain(code: str) -> str:
-    return _SPACES.sub("", code).lower()[:64]
-
-
-def _tried(name: str, address: str) -> tuple[tuple[str, int], ...]:
-    """By what tries are counted, and how many of each are free of a wait: the first two a success forgets."""
-    return ((f"name {name} from {address}", 3), (f"name {name}", 10), (f"address {address}", 20))
+    A studio has one address for all: what fails there is forgotten bit by bit.
+    """
+    return (
+        Tried(f"name {name} from {place}", 3),
+        Tried(f"name {name}", 10),
+        Tried(f"address {place}", 20, forgets_s=60.0),
+    )
 
 
 def _enrolled(member: StaffMember, at: dt.datetime) -> StaffMember:

@@ -27,6 +27,8 @@ Kind = Literal[
     "sign_in_failed",
     "staff_changed",
     "floor_action",
+    "operations_action",
+    "chat_action",
 ]
 """What it is."""
 

@@ -26,11 +26,12 @@ INSERT INTO gateway.floor_corrections (
 VALUES ($1, $2, $3, $4, $5, $6, 'asked', $7)
     ON CONFLICT (request_id) DO NOTHING
 """
-# What is decided stays so; an answer that comes again changes nothing.
+# What is decided stays so; an answer that comes again changes nothing, nor does one about another proposal.
 _NOTE: Final = """
 UPDATE gateway.floor_corrections
    SET state = $2, resettlement = coalesce($3, resettlement), decided_by = $4, decided_at = $5
  WHERE request_id = $1 AND state IN ('asked', 'proposed')
+   AND ($3::uuid IS NULL OR resettlement IS NULL OR resettlement = $3)
 """
 _FIND: Final = "SELECT * FROM gateway.floor_corrections WHERE request_id = $1"
 _LISTED: Final = """
@@ -66,9 +67,14 @@ class Correction:
         """The round's name."""
         return f"{self.table}.{self.number}"
 
+    def is_same_wish(self, other: Correction) -> bool:
+        """Whether the same person wants the same correction of the same round."""
+        mine = (self.proposer, self.table, self.number, dict(self.correction))
+        return mine == (other.proposer, other.table, other.number, dict(other.correction))
 
-async def add(connection: Connection, asked: Correction) -> None:
-    """Note that it is being asked for; once for each request."""
+
+async def add(connection: Connection, asked: Correction) -> bool:
+    """Note that it is being asked for; once for each request. False: the request is another wish's."""
     await connection.execute(
         _ADD,
         asked.request_id,
@@ -79,6 +85,8 @@ async def add(connection: Connection, asked: Correction) -> None:
         asked.why,
         json.dumps(dict(asked.correction)),
     )
+    there = await find(connection, asked.request_id)
+    return there is not None and there.is_same_wish(asked)
 
 
 async def note(

@@ -29,7 +29,8 @@ _STORE: Final = """
 UPDATE gateway.staff SET roles = $2, enrolled_at = $3, disabled_at = $4, resets = $5 WHERE staff = $1
 """
 _LOCK_ADMINS: Final = """
-SELECT staff, disabled_at FROM gateway.staff WHERE 'admin' = ANY (roles) ORDER BY staff FOR UPDATE
+SELECT staff, enrolled_at FROM gateway.staff
+ WHERE 'admin' = ANY (roles) AND disabled_at IS NULL ORDER BY staff FOR UPDATE
 """
 _SECRETS: Final = """
 SELECT password_hash, one_time_until, encrypted_with, factor, last_step
@@ -56,6 +57,10 @@ _FORGET_SECRETS: Final = "DELETE FROM gateway.staff_secrets WHERE staff = $1"
 _FORGET_PLACES: Final = "UPDATE gateway.staff_sessions SET address = '', browser = '' WHERE staff = $1"
 
 
+class _NameTaken(Exception):
+    """Somebody else took the sign-in name meanwhile."""
+
+
 class PostgresStaff:
     """`StaffTables` on the tables. The keyring encrypts second factors, each for its member alone."""
 
@@ -64,17 +69,12 @@ class PostgresStaff:
 
     async def add(self, connection: Connection, member: StaffMember) -> bool:
         """See `StaffTables`."""
-        await connection.execute(
-            _ADD,
-            member.staff,
-            sorted(member.roles),
-            member.added_at,
-            member.enrolled_at,
-            member.disabled_at,
-            member.resets,
-        )
-        status = await connection.execute(_ADD_NAMES, member.staff, member.sign_in_name, member.name)
-        return status == "INSERT 0 1"
+        try:
+            async with connection.transaction():  # a savepoint: what is undone is this alone
+                await _add(connection, member)
+        except _NameTaken:
+            return False
+        return True
 
     async def find(self, connection: Connection, staff: str) -> StaffMember | None:
         """See `StaffTables`."""
@@ -99,7 +99,8 @@ class PostgresStaff:
     async def lock_admins(self, connection: Connection) -> frozenset[str]:
         """See `StaffTables`."""
         rows = await connection.fetch(_LOCK_ADMINS)
-        return frozenset(row["staff"] for row in rows if row["disabled_at"] is None)
+        can = frozenset(row["staff"] for row in rows if row["enrolled_at"] is not None)
+        return can or frozenset(row["staff"] for row in rows)
 
     async def store(self, connection: Connection, member: StaffMember) -> None:
         """See `StaffTables`."""
@@ -159,6 +160,21 @@ class PostgresStaff:
     async def recovery_left(self, connection: Connection, staff: str) -> int:
         """See `StaffTables`."""
         return int(await connection.fetchval(_CODES_LEFT, staff))
+
+
+async def _add(connection: Connection, member: StaffMember) -> None:
+    await connection.execute(
+        _ADD,
+        member.staff,
+        sorted(member.roles),
+        member.added_at,
+        member.enrolled_at,
+        member.disabled_at,
+        member.resets,
+    )
+    status = await connection.execute(_ADD_NAMES, member.staff, member.sign_in_name, member.name)
+    if status != "INSERT 0 1":
+        raise _NameTaken
 
 
 def _member(row: asyncpg.Record) -> StaffMember:

@@ -42,6 +42,11 @@ SELECT session, begun_at, seen_at, ended_at, end_reason, locked_at, enrolling, a
   FROM gateway.staff_sessions WHERE staff = $1
  ORDER BY (ended_at IS NULL) DESC, begun_at DESC, session LIMIT $2
 """
+_WAS_AT: Final = """
+SELECT EXISTS (
+    SELECT FROM gateway.staff_people AS p JOIN gateway.staff_sessions AS n USING (staff)
+     WHERE p.sign_in_name = $1 AND n.address = $2 AND n.address <> '' AND NOT n.enrolling)
+"""
 _PRUNE: Final = """
 DELETE FROM gateway.staff_sessions WHERE session IN (
     SELECT session FROM gateway.staff_sessions WHERE ended_at < $1 ORDER BY ended_at LIMIT 1000
@@ -88,6 +93,10 @@ class PostgresStaffSessions:
     async def lock(self, connection: Connection, session: str, at: dt.datetime) -> bool:
         """See `SessionTables`."""
         return await connection.execute(_LOCK, session, at) == "UPDATE 1"
+
+    async def was_at(self, connection: Connection, sign_in_name: str, address: str) -> bool:
+        """See `SessionTables`."""
+        return bool(await connection.fetchval(_WAS_AT, sign_in_name, address))
 
     async def lines(self, connection: Connection, staff: str, limit: int) -> Sequence[SessionLine]:
         """See `SessionTables`."""

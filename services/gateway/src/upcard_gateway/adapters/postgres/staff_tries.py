@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from eventstore.postgres import Connection
+from upcard_gateway.app.staff_proofs import Tried
 
 __all__ = ["PostgresTries"]
 
@@ -25,17 +26,30 @@ _LOCK: Final = """
 SELECT whose, wait_until FROM gateway.staff_tries WHERE whose = ANY ($1::bytea[]) ORDER BY whose FOR UPDATE
 """
 # The try counts as failed from now on: the wait is there before it is known whether it did.
+# Where failures are forgotten one by one, tried_at is when the next one's time began: else a place where
+# people sign in all day would forget none.
 _COUNT: Final = """
 UPDATE gateway.staff_tries AS t
-   SET failures = n.counted, tried_at = $3::timestamptz,
+   SET failures = n.counted, tried_at = n.counted_at,
        wait_until = $3::timestamptz + make_interval(secs =>
            CASE WHEN n.counted < n.free THEN 0::float8
                 ELSE least($4::float8, (2 ^ least(n.counted - n.free, $5::bigint))::float8) END)
   FROM (SELECT g.whose, g.free,
-               CASE WHEN o.tried_at < $3::timestamptz - make_interval(secs => $6::float8) THEN 1
-                    ELSE o.failures + 1 END AS counted
-          FROM unnest($1::bytea[], $2::bigint[]) AS g (whose, free)
-          JOIN gateway.staff_tries AS o ON o.whose = g.whose) AS n
+               CASE WHEN old.is_over THEN 1 ELSE o.failures - old.forgotten + 1 END AS counted,
+               CASE WHEN old.is_over OR g.forgets_s IS NULL THEN $3::timestamptz
+                    ELSE o.tried_at + make_interval(secs => old.forgotten * g.forgets_s)
+               END AS counted_at
+          FROM unnest($1::bytea[], $2::bigint[], $7::float8[]) AS g (whose, free, forgets_s)
+          JOIN gateway.staff_tries AS o ON o.whose = g.whose
+         CROSS JOIN LATERAL (
+               SELECT coalesce(floor(greatest(0::float8,
+                          extract(epoch FROM $3::timestamptz - o.tried_at)::float8) / g.forgets_s), 0)::bigint
+                          AS forgotten) AS past
+         CROSS JOIN LATERAL (
+               SELECT past.forgotten,
+                      o.failures <= past.forgotten
+                      OR o.tried_at < $3::timestamptz - make_interval(secs => $6::float8) AS is_over) AS old
+       ) AS n
  WHERE t.whose = n.whose
 """
 _FORGET: Final = "DELETE FROM gateway.staff_tries WHERE whose = ANY ($1::bytea[])"
@@ -53,9 +67,9 @@ DELETE FROM gateway.staff_tries WHERE whose IN (
 class PostgresTries:
     """`Tries` on the table. No row says whose it is: a digest of that is its key."""
 
-    async def begin(self, connection: Connection, whose: Sequence[tuple[str, int]], at: dt.datetime) -> float:
+    async def begin(self, connection: Connection, whose: Sequence[Tried], at: dt.datetime) -> float:
         """See `Tries`."""
-        digests = [_digest(name) for name, _ in whose]
+        digests = [_digest(one.whose) for one in whose]
         await connection.execute(_MAKE, sorted(digests), at)
         rows = await connection.fetch(_LOCK, digests)
         wait_s: float = max((row["wait_until"] - at).total_seconds() for row in rows)
@@ -64,11 +78,12 @@ class PostgresTries:
         await connection.execute(
             _COUNT,
             digests,
-            [free for _, free in whose],
+            [one.free for one in whose],
             at,
             float(LONGEST_WAIT_S),
             _MOST_DOUBLINGS,
             float(KEPT_S),
+            [one.forgets_s for one in whose],
         )
         return 0.0
 

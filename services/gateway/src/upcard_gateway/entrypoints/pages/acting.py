@@ -11,7 +11,16 @@ import structlog
 from google.protobuf.message import Message
 
 from eventstore import Appended, Expect, StreamAppend
-from eventstore.answers import Answer, AnswerKey, RequestIdReused, RequestUnderWay, begin, digest, finish
+from eventstore.answers import (
+    Answer,
+    AnswerKey,
+    RequestIdReused,
+    RequestUnderWay,
+    begin,
+    digest,
+    find_answers,
+    finish,
+)
 from eventstore.postgres import Connection, append_in_transaction
 from servicekit.answering import fit_correlation_id
 from servicekit.grpc import failure_of
@@ -48,11 +57,13 @@ async def acted(  # noqa: PLR0913 - all of it is what the log says of an action
     request_id: str,
     work: Callable[[], Awaitable[T]],
     told: Callable[[T], str] | None = None,
+    again: Callable[[], Awaitable[T]] | None = None,
 ) -> T:
     """Do what a member asked for, with who, when and why in the log before it, and what came of it behind.
 
     `work` hands `request_id` on to what it calls, which is what makes a repeated post one action: here it is
-    recorded once, and there it is done once. `told` gives the result's words; None: `result_of`.
+    recorded once, and there it is done once. `told` gives the result's words; None: `result_of`. `again`:
+    where what is done is done here, what is given in its place for a post that was answered before.
 
     Raises PageProblem (an id or a reason that is none, or an id that came with another action), or what
     `work` does, once that is recorded.
@@ -61,7 +72,9 @@ async def acted(  # noqa: PLR0913 - all of it is what the log says of an action
         raise PageProblem(400, "frame.form_unreadable")
     subject = subject[:_LONGEST_SUBJECT]
     asked = StaffActionAsked(member.staff, member.session, action, subject, reason, request_id)
-    await _recorded(edge, member, asked, f"{action}\n{subject}\n{reason}", "asked")
+    fresh = await _recorded(edge, member, asked, f"{action}\n{subject}\n{reason}", "asked")
+    if again is not None and not fresh and await _was_answered(edge, member, request_id):
+        return await again()
     try:
         result = await work()
     except PageProblem as problem:
@@ -104,7 +117,8 @@ async def _answered(edge: Edge, member: Member, asked: StaffActionAsked, result:
 
 async def _recorded(
     edge: Edge, member: Member, event: StaffActionAsked | StaffActionAnswered, body: str, once: str
-) -> None:
+) -> bool:
+    """Append an event; False: it was there, and nothing was appended."""
     recorder = Recorder(EVENT_TYPES, now=edge.now)
     made = recorder.event(
         staff_stream(member.staff),
@@ -113,7 +127,7 @@ async def _recorded(
         correlation_id=fit_correlation_id(),
     )
     append = StreamAppend(staff_stream(member.staff), Expect.ANY, [made])
-    key = AnswerKey(f"staff:{member.staff}", f"action {once}", event.request_id)
+    key = _key(member, once, event.request_id)
     try:
         async with edge.pool.acquire() as connection, connection.transaction():
             appended = await _once(connection, key if once else None, body, append)
@@ -123,6 +137,18 @@ async def _recorded(
         raise PageProblem(409, "frame.request_under_way") from None
     if appended:
         edge.store.announce(appended)
+    return bool(appended)
+
+
+async def _was_answered(edge: Edge, member: Member, request_id: str) -> bool:
+    """Whether what came of a member's action is recorded for good."""
+    key = _key(member, "answered", request_id)
+    async with edge.pool.acquire() as connection:
+        return bool(await find_answers(connection, [key]))
+
+
+def _key(member: Member, once: str, request_id: str) -> AnswerKey:
+    return AnswerKey(f"staff:{member.staff}", f"action {once}", request_id)
 
 
 async def _once(

@@ -192,6 +192,10 @@ def _about_player(
 
 async def _do(request: Request, member: Member, form: dict[str, str], action: Action, work: Work) -> None:
     edge = edge_of(request)
+
+    async def nothing() -> bool:
+        return False  # a form that comes again must not undo what was done since
+
     await acted(
         edge,
         member,
@@ -201,6 +205,7 @@ async def _do(request: Request, member: Member, form: dict[str, str], action: Ac
         request_id=form.get("request_id", ""),
         work=work,
         told=lambda done: "done" if done else "nothing to do",
+        again=nothing,
     )
     table_chat = getattr(request.app.state, "table_chat", None)
     if table_chat is not None:

@@ -25,6 +25,8 @@ FIELD: Final = "csrf"
 HEADER: Final = "upcard-csrf"
 _MOST_BYTES: Final = 65_536
 _MOST_FIELDS: Final = 500
+_AS_TYPED: Final = frozenset({"password", "password_again", "password_before"})
+"""White space at their ends is a part of them."""
 _VISIT_BYTES: Final = 18
 _LONGEST_VISIT: Final = 64
 
@@ -52,6 +54,7 @@ def keep_visit(request: Request, response: Response) -> None:
 async def form_of(request: Request, member: Member | None) -> dict[str, str]:
     """A posted form's fields, white space at their ends gone; of a name that is there twice the last.
 
+    Passwords stay as they were typed.
     `member` is who posts, so that nobody reads a form who did not look for one; None: a form of before the
     sign-in. Raises PageProblem: it is not a form, too large, or did not come from a page of ours.
     """
@@ -71,9 +74,11 @@ async def fields_of(request: Request, member: Member | None) -> list[tuple[str, 
         pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError:
         raise PageProblem(400, "frame.form_unreadable") from None
+    if any("\0" in name or "\0" in value for name, value in pairs):
+        raise PageProblem(400, "frame.form_unreadable")
     given = next((value for name, value in reversed(pairs) if name == FIELD), "")
     check_csrf(request, given)
-    return [(name, value.strip() if name != "password" else value) for name, value in pairs]
+    return [(name, value if name in _AS_TYPED else value.strip()) for name, value in pairs]
 
 
 def check_csrf(request: Request, given: str | None = None) -> None:

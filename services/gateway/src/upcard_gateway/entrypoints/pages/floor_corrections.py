@@ -17,7 +17,7 @@ from rules_core.round.refusal import Refusal
 from upcard_gateway.adapters.floor_acts import Done, Refused, decide_correction, propose_correction
 from upcard_gateway.adapters.floor_rounds import bundle
 from upcard_gateway.adapters.postgres import floor_corrections as kept
-from upcard_gateway.adapters.postgres.significant import Wanted, listed
+from upcard_gateway.adapters.postgres.two_people import enrolled_after
 from upcard_gateway.app.floor_effect import Effect, NotDecided, RoundPlayed, effect_of, played_of
 from upcard_gateway.entrypoints.http.edge import edge_of
 from upcard_gateway.entrypoints.pages.acting import checked_reason
@@ -164,7 +164,10 @@ async def again(request: Request, member: Proposing, request_id: str) -> Respons
 
 @router.post("/staff/floor/corrections/{request_id}/decide")
 async def decide(request: Request, member: Deciding, request_id: str) -> Response:
-    """Approve another person's proposal, which corrects the round; or reject it."""
+    """Approve another person's proposal, which corrects the round; or reject it.
+
+    The form names the proposal that its page showed: a word on another one is not taken.
+    """
     edge = edge_of(request)
     form = await form_of(request, member)
     why = checked_reason(form)
@@ -173,8 +176,14 @@ async def decide(request: Request, member: Deciding, request_id: str) -> Respons
         found = await kept.find(connection, request_id)
     if found is None or not found.resettlement:
         raise PageProblem(404, "floor.correction_unknown")
+    if form.get("resettlement", "") != found.resettlement:
+        raise PageProblem(_CONFLICT, "floor.refused.other_proposal")
     if found.proposer == f"staff:{member.staff}" and approve:
         raise PageProblem(_CONFLICT, "floor.refused.two_people_needed")
+    if approve:
+        async with edge.pool.acquire() as connection:
+            if await enrolled_after(connection, member.staff, found.asked_at):
+                raise PageProblem(_CONFLICT, "floor.refused.enrolled_later")
 
     async def work() -> Done | Refused:
         return await decide_correction(
@@ -198,27 +207,38 @@ async def decide(request: Request, member: Deciding, request_id: str) -> Respons
     )
     if isinstance(result, Refused):
         if result.reason == "resettlement_decided":
-            await _learn(request, found)
+            await _learn(request, found, result)
         return RedirectResponse(f"/staff/floor/corrections?refused={result.reason}", _SEE_OTHER)
     state = "approved" if approve else "rejected"
     async with edge.pool.acquire() as connection:
-        await kept.note(connection, request_id, state, decided_by=f"staff:{member.staff}", at=edge.now())
+        await kept.note(
+            connection,
+            request_id,
+            state,
+            resettlement=found.resettlement,
+            decided_by=result.decided_by or f"staff:{member.staff}",
+            at=edge.now(),
+        )
     return RedirectResponse(f"/staff/floor/corrections?done={state}", _SEE_OTHER)
 
 
-async def _learn(request: Request, found: kept.Correction) -> None:
-    """It was decided, and this gateway did not hear of it: the round's own events say how."""
-    edge = edge_of(request)
+async def _learn(request: Request, found: kept.Correction, told: Refused) -> None:
+    """It was decided, and this gateway did not hear of it: the refusal says how and by whom.
+
+    One that is still being carried out, or of which nothing is said, stays as it is.
+    """
+    edge, state = edge_of(request), told.data.get("state", "")
+    if state not in {"approved", "rejected"}:
+        return
     async with edge.pool.acquire() as connection:
-        wanted = Wanted(kinds=("round_corrected",), round=found.round)
-        told = [
-            one
-            for one in await listed(connection, wanted, None, _MOST)
-            if one.at >= found.asked_at and one.data.get("proposer") == found.proposer
-        ]
-        by = str(told[-1].data["approver"]) if told else None
-        state = "approved" if told else "rejected"
-        await kept.note(connection, found.request_id, state, decided_by=by, at=edge.now())
+        await kept.note(
+            connection,
+            found.request_id,
+            state,
+            resettlement=found.resettlement,
+            decided_by=told.data.get("decided_by") or None,
+            at=edge.now(),
+        )
 
 
 async def _proposed(
@@ -243,7 +263,8 @@ async def _proposed(
             correction,
         )
         async with edge.pool.acquire() as connection:
-            await kept.add(connection, asked)
+            if not await kept.add(connection, asked):
+                raise PageProblem(_CONFLICT, "frame.request_reused")
         answer = await propose_correction(edge.services, member.actor(), request_id, name, correction)
         refused = isinstance(answer, Refused)
         async with edge.pool.acquire() as connection:

@@ -18,6 +18,7 @@ from upcard_gateway.entrypoints.pages.problems import STAFF, PageProblem, is_api
 
 __all__ = [
     "ENROL",
+    "LIVE",
     "LOCKED",
     "SIGN_IN",
     "AnyMember",
@@ -30,8 +31,12 @@ __all__ = [
 ]
 
 SIGN_IN: Final = f"{STAFF}/sign-in"
+LIVE: Final = "/live"
+"""The paths of live regions end with it."""
 LOCKED: Final = f"{STAFF}/locked"
 ENROL: Final = f"{STAFF}/enrol"
+_RELOADED: Final = "upcard-reloaded"
+"""The cookie that `live.js` sets for a moment when it asks for its page again by itself."""
 _LONGEST_NEXT: Final = 1_000
 _LONGEST_TOKEN: Final = 100
 
@@ -45,7 +50,9 @@ def needs(*roles: Role) -> Any:  # noqa: ANN401 - what FastAPI's Depends gives
     wanted = frozenset(roles)
 
     async def admitted(request: Request) -> Member:
-        standing = await standing_of(request)
+        if b"%00" in request.scope["query_string"] or "\0" in request.url.path:
+            raise PageProblem(400, "frame.form_unreadable")  # no text in a database has it
+        standing = await standing_of(request, passive=_by_itself(request))
         if standing is None:
             raise _elsewhere(request, "frame.not_signed_in", SIGN_IN)
         if standing.state == "enrolling":
@@ -78,6 +85,21 @@ async def standing_of(request: Request, *, passive: bool = False) -> Standing | 
         return None
     found: Standing | None = await request.app.state.pages.staffing.door.standing(token, passive=passive)
     return found
+
+
+def _by_itself(request: Request) -> bool:
+    """Whether a page asks this with nobody at it.
+
+    That is a live region, which is opened anew every few minutes, what else a script reads, and a page that
+    `live.js` asks for again because its stream was refused.
+    """
+    if request.method not in {"GET", "HEAD"}:
+        return False
+    return (
+        request.url.path.endswith(LIVE)
+        or request.headers.get("sec-fetch-dest") == "empty"
+        or request.cookies.get(_RELOADED) is not None
+    )
 
 
 def token_of(request: Request) -> str:

@@ -141,13 +141,13 @@ async def dead_letters(request: Request, member: Operator) -> Response:
             asyncio.gather(*(_or_none(one.parked(limit=1_000)) for one in desk.operations.values())),
         )
     still = {
-        (stream.source, stream.follower, stream.stream, stream.failed_position)
-        for one in waiting
+        (stream.source, stream.follower, stream.stream, stream.failed_position): at
+        for at, one in zip(names, waiting, strict=True)
         if one is not None
         for stream in one.streams
     }
     found = [
-        (name, one, (name, one.follower, one.stream, one.stream_position) in still)
+        (name, one, still.get((name, one.follower, one.stream, one.stream_position), ""))
         for name, answer in zip(names, letters, strict=True)
         if not isinstance(answer, str)
         for one in answer.failures

@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from servicekit.grpc import acting_as
 from upcard_gateway.adapters.parked_calls import ENDINGS, CallRefused
+from upcard_gateway.adapters.postgres.two_people import enrolled_after
 from upcard_gateway.entrypoints.http.edge import edge_of
 from upcard_gateway.entrypoints.pages.acting import checked_reason
 from upcard_gateway.entrypoints.pages.frame import Member, PageProblem, acted, form_of, needs, page
@@ -94,6 +95,8 @@ async def decide(request: Request, member: Operator, operator: str) -> Response:
     form = await form_of(request, member)
     proposal, approve = _id(form, "proposal"), form.get("approve") == "yes"
     calls = desk_of(request).parked_calls
+    if approve:
+        await _check_second(request, member, operator, proposal)
     work = partial(calls.decide, proposal, form.get("request_id", ""), approve=approve)
     done = "approved" if approve else "rejected"
     return await _do(request, member, form, operator, f"parked_call_{done}", proposal, work, done)
@@ -132,6 +135,20 @@ async def _do(  # noqa: PLR0913, PLR0917 - an audited act: what, about what, why
     )
     desk_of(request).forget()
     return RedirectResponse(f"/staff/health/partners/{quote(operator, safe='')}?done={done}", 303)
+
+
+async def _check_second(request: Request, member: Member, operator: str, proposal: str) -> None:
+    """Raise PageProblem: it waits for nobody here, or the member enrolled after it was made."""
+    if not _is_operator(operator):
+        raise PageProblem(404, "health.partner.unknown")
+    with acting_as(member.actor()):
+        calls, _ = await desk_of(request).parked_calls.of(operator)
+    made = next((one for call in calls for one in call.proposals if one.proposal == proposal), None)
+    if made is None:
+        raise PageProblem(409, "health.refusals.proposal_gone")
+    async with edge_of(request).pool.acquire() as connection:
+        if await enrolled_after(connection, member.staff, made.at):
+            raise PageProblem(409, "health.refusals.enrolled_later")
 
 
 def _id(form: dict[str, str], name: str) -> str:

@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
 from eventstore.coordination.outages import PASSING
-from upcard_gateway.entrypoints.pages.guard import standing_of
+from upcard_gateway.entrypoints.pages.guard import LIVE, standing_of
 from upcard_gateway.entrypoints.pages.member import Member
 from upcard_gateway.entrypoints.pages.problems import PageProblem
 
@@ -69,6 +69,10 @@ def live(request: Request, member: Member, region: Regions, every_s: float) -> S
     It ends when the session does, when it is locked, or by itself after some minutes (the page begins anew).
     A region that cannot be read now makes the stream say `stale`. Raises PageProblem: too many are open.
     """
+    if not request.url.path.endswith(LIVE):
+        raise RuntimeError(
+            f"a live region's path ends with {LIVE}, by which it is known as no sign of a member"
+        )
     streams: LiveStreams = request.app.state.pages.streams
     streams.check(member.staff)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from eventstore.answers import Answer, AnswerKey, RequestIdReused, RequestUnderWay, begin, digest, finish
 from eventstore.postgres import Connection
 from upcard_gateway.adapters.passwords import TooManyAtOnce
 from upcard_gateway.app.staff import Noted, Refused, StaffMember
@@ -16,7 +17,7 @@ from upcard_gateway.app.staff_admin import Done, NewStaff, staff_id_of
 from upcard_gateway.domain.staff import ROLES, checked_roles
 from upcard_gateway.entrypoints.http.edge import edge_of
 from upcard_gateway.entrypoints.pages.acting import acted, checked_reason
-from upcard_gateway.entrypoints.pages.csrf import fields_of
+from upcard_gateway.entrypoints.pages.csrf import FIELD, fields_of
 from upcard_gateway.entrypoints.pages.frame import page
 from upcard_gateway.entrypoints.pages.guard import needs
 from upcard_gateway.entrypoints.pages.member import Member
@@ -31,6 +32,7 @@ Use = Callable[[Connection], Awaitable[Done | Refused]]
 _SEE_OTHER: Final = 303
 _MOST: Final = 500
 _MOST_SESSIONS: Final = 20
+_OF_EVERY_FORM: Final = frozenset({FIELD, "request_id"})
 _STATUS: Final = {"staff_unknown": 404, "sign_in_name_taken": 422}
 
 
@@ -75,18 +77,15 @@ async def add(request: Request, member: Admin) -> Response:
         return await _list(request, member, wrong=text, given=given, chosen=roles, status=422)
 
     async def use(connection: Connection) -> Done | Refused:
-        there = await staffing.tables.find(connection, new.staff)
-        if there is not None and there.sign_in_name == new.sign_in_name:
-            return Done(there, ())
         return await staffing.admin.add(connection, new, reason)
 
     found = await _done(Asked(request, member, "staff.add", new.staff, form, reason), use)
     if isinstance(found, Refused):
         text = request.app.state.pages.english(f"people.refused.{found.reason}")
         return await _list(request, member, wrong=text, given=given, chosen=roles, status=422)
-    return await _one(
-        request, member, found.member.staff, shown=staffing.admin.one_time_password(found.member)
-    )
+    first = found.member.resets == 0 and found.member.enrolled_at is None
+    shown = staffing.admin.one_time_password(found.member) if first else None
+    return await _one(request, member, found.member.staff, shown=shown)
 
 
 @router.get("/staff/people/{staff}")
@@ -122,13 +121,14 @@ async def reset(staff: str, request: Request, member: Admin) -> Response:
     async def use(connection: Connection) -> Done | Refused:
         there = await staffing.tables.lock(connection, staff)
         if there is not None and str(there.resets) != before:
-            # The page is an old one, or this form came before: a second reset would void what was told.
-            return Done(there, ()) if str(there.resets - 1) == before else Refused("page_old")
+            return Refused("page_old")  # a second reset would void what somebody else was told
         return await staffing.admin.reset(connection, staff, reason)
 
     found = await _done(Asked(request, member, "staff.reset", staff, form, reason), use)
     if isinstance(found, Refused):
         raise _problem(found)
+    if str(found.member.resets - 1) != before or found.member.enrolled_at is not None:
+        raise _problem(Refused("page_old"))  # this form came again, and what it was answered is void
     return await _one(request, member, staff, shown=staffing.admin.one_time_password(found.member))
 
 
@@ -185,9 +185,10 @@ async def end_sessions(staff: str, request: Request, member: Admin) -> Response:
 
 
 async def _form(request: Request, member: Member) -> tuple[dict[str, str], frozenset[str]]:
-    """The fields, and the roles that are ticked."""
+    """The fields, all roles in one of them, and the roles that are ticked."""
     fields = await fields_of(request, member)
-    return dict(fields), frozenset(value for name, value in fields if name == "role")
+    ticked = frozenset(value for name, value in fields if name == "role")
+    return {**dict(fields), "role": " ".join(sorted(ticked))}, ticked
 
 
 async def _changed(asked: Asked, use: Use) -> Response:
@@ -198,15 +199,36 @@ async def _changed(asked: Asked, use: Use) -> Response:
 
 
 async def _done(asked: Asked, use: Use) -> Done | Refused:
-    """Do it as an action of the member's, with its events in one transaction."""
-    log = _staffing(asked.request).log
+    """Do it as an action of the member's, once, with its events in one transaction.
+
+    A form that comes again is told what came of it, with the member as they are now.
+    """
+    staffing = _staffing(asked.request)
+    who = f"staff:{asked.member.staff}"
+    request_id = asked.form.get("request_id", "")
+    said = sorted((name, value) for name, value in asked.form.items() if name not in _OF_EVERY_FORM)
 
     async def work() -> Done | Refused:
+        key = AnswerKey(who, f"action {asked.action}", request_id)
+
         async def committed(connection: Connection) -> tuple[Done | Refused, Noted]:
+            before = await begin(connection, key, digest(repr((asked.staff, said)).encode()))
+            if isinstance(before, Answer):
+                there = await staffing.tables.find(connection, asked.staff)
+                if before.answer or there is None:
+                    return Refused(before.answer.decode() or "staff_unknown"), ()
+                return Done(there, ()), ()
             found = await use(connection)
+            refused = found.reason if isinstance(found, Refused) else ""
+            await finish(connection, key, refused.encode())
             return found, () if isinstance(found, Refused) else found.noted
 
-        return await log.commit(f"staff:{asked.member.staff}", committed)
+        try:
+            return await staffing.log.commit(who, committed)
+        except RequestIdReused:
+            raise PageProblem(409, "frame.request_reused") from None
+        except RequestUnderWay:
+            raise PageProblem(409, "frame.request_under_way") from None
 
     try:
         return await acted(
@@ -215,7 +237,7 @@ async def _done(asked: Asked, use: Use) -> Done | Refused:
             action=asked.action,
             subject=asked.staff,
             reason=asked.reason,
-            request_id=asked.form.get("request_id", ""),
+            request_id=request_id,
             work=work,
             told=lambda found: f"refused: {found.reason}" if isinstance(found, Refused) else "done",
         )

@@ -20,6 +20,7 @@ from upcard_gateway.app.boards_text import RulesText, in_words
 from upcard_gateway.app.lobby import Visitor, sees
 from upcard_gateway.app.lobby_keeping import NotKnown
 from upcard_gateway.app.lobby_tables import TableNow
+from upcard_gateway.domain.addresses import bucket_of
 from upcard_gateway.domain.operators import CurrencyLimits, Environment
 from upcard_gateway.entrypoints.http.edge import OnEdge, Problem, json_answer, origin_of
 from upcard_gateway.entrypoints.http.limits import RateLimit
@@ -104,7 +105,7 @@ def _admitted(request: Request) -> None:
     state = request.app.state
     if not hasattr(state, "play_rates"):
         state.play_rates = RateLimit(time.monotonic)
-    wait_s = state.play_rates.take(str(origin_of(request)), _PER_S, _BURST)
+    wait_s = state.play_rates.take(bucket_of(origin_of(request)), _PER_S, _BURST)
     if wait_s:
         detail = "too many pages are opened from this address"
         raise Problem("rate_limited", detail, retry_after_s=round(wait_s, 3))

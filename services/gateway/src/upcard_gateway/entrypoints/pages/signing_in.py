@@ -12,8 +12,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from upcard_gateway.adapters.passwords import TooManyAtOnce
 from upcard_gateway.app.staff import Refused
+from upcard_gateway.app.staff_proofs import LEAST_PASSWORD
 from upcard_gateway.app.staff_sessions import Standing
-from upcard_gateway.app.staff_signing_in import LEAST_PASSWORD, Begun, Entering, Wait
+from upcard_gateway.app.staff_signing_in import Begun, Entering, Wait
+from upcard_gateway.domain.addresses import bucket_of
 from upcard_gateway.entrypoints.http.edge import edge_of, origin_of
 from upcard_gateway.entrypoints.pages.csrf import form_of
 from upcard_gateway.entrypoints.pages.frame import page
@@ -81,9 +83,7 @@ async def unlock(request: Request) -> Response:
     if standing is None or standing.state != "locked":
         return RedirectResponse(_where(standing, place), _SEE_OTHER)
     try:
-        found = await _staffing(request).signing_in.unlock(
-            standing, form.get("password", ""), str(origin_of(request) or "")
-        )
+        found = await _staffing(request).signing_in.unlock(standing, form.get("password", ""))
     except TooManyAtOnce:
         raise PageProblem(503, "signing_in.busy", retry_after_s=2.0) from None
     if found is True:
@@ -181,11 +181,13 @@ async def _entered(request: Request, form: dict[str, str]) -> Begun | Wait | Ref
 
 def _entering(request: Request, form: dict[str, str]) -> Entering:
     browser = "".join(one for one in request.headers.get("user-agent", "") if one.isprintable())
+    origin = origin_of(request)
     return Entering(
         sign_in_name=form.get("name", ""),
         password=form.get("password", ""),
         code=form.get("code", ""),
-        address=str(origin_of(request) or ""),
+        address=str(origin or ""),
+        place=bucket_of(origin),
         browser=browser[:_LONGEST_BROWSER],
     )
 
