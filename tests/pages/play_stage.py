@@ -129,6 +129,7 @@ async def staged(
         "currency": "EUR",
         "language": "en",
         "cashier_url": "https://casino.example/cashier",
+        "tips": True,
         **(welcome or {}),
     }
     static = load_static()

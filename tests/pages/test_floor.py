@@ -57,6 +57,8 @@ async def test_a_round_is_watched_found_and_corrected_by_two(browser: Browsing, 
     player = (await house.launched("floor-player", money=100_000)).player_ref
     page = await browser.page()
     await signed_in(house, page, "operations", name="Otto Operator")
+    other = await browser.page()  # enrolled before the proposal, else the approval is refused
+    await signed_in(house, other, "admin", name="Ada Admin")
     await page.goto(f"{house.url}/staff/floor/tables/{TABLE}")
 
     async def bet(number: int) -> None:
@@ -88,8 +90,6 @@ async def test_a_round_is_watched_found_and_corrected_by_two(browser: Browsing, 
     await pressed(page, "Propose this correction")
     await said(page, "Another person has to approve it.")
 
-    other = await browser.page()
-    await signed_in(house, other, "admin", name="Ada Admin")
     await other.goto(f"{house.url}/staff/floor/corrections")
     await other.locator("[name='reason']").first.fill("seen on the recording")
     await pressed(other, "Approve, and correct the round")

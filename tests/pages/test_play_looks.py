@@ -185,6 +185,26 @@ async def test_an_end_is_told_and_nothing_goes_on(browser: Browsing) -> None:
     assert len(stage.sockets) == 1
 
 
+@pytest.mark.parametrize(("reason", "again"), [("viewing_over", False), ("session_over", True)])
+async def test_who_has_looked_on_long_enough_is_not_asked_to_do_so_again(
+    browser: Browsing, reason: str, *, again: bool
+) -> None:
+    viewer = {**AT_TABLE, "viewing": True, "viewing_until": AT, "session": None, "session_token": None}
+    stage = await staged(browser, where="", welcome=viewer)
+    await stage.wait_asked("hello")
+    await expect(stage.page.locator("#viewing-text")).to_be_visible()
+    stage.tell("ended", reason=reason, text="That was all.", resumable=False)
+    await expect(stage.page.get_by_text("That was all.")).to_be_visible()
+    await expect(stage.page.locator("#over-again")).to_be_visible(visible=again)
+
+
+async def test_no_tip_is_offered_where_none_can_be_given(browser: Browsing) -> None:
+    stage = await staged(browser, welcome={**AT_TABLE, "tips": False})
+    await scenes.seated(stage)
+    await expect(stage.page.locator("#say")).to_be_visible()
+    await expect(stage.page.locator("#tip")).to_be_hidden()
+
+
 async def test_looking_on_counts_down_and_offers_nothing(browser: Browsing) -> None:
     until = AT.replace("03:04:05", "03:19:05")
     stage = await staged(

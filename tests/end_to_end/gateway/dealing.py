@@ -17,17 +17,19 @@ from upcard_operate.demo.tables import DemoTable, config_of
 
 HANDS: Final = {"box.1": "Qs Qh 9d 7s 3c", "box.2": "As Ah Kd 7c 2s", "dealer": "Ac Kc Qd 8h 5c"}
 """Boxes 1 and 2 have pairs, and the dealer a game that loses to both."""
-PLACES: Final[Mapping[str, str]] = {
-    f"{hand}.{place}": card for hand, cards in HANDS.items() for place, card in enumerate(cards.split())
-}
 ANTE: Final = 100
 Act = Callable[[int], Awaitable[None]]
 
 
 class ScriptedTable(House):
-    """Deals `HANDS` in every round."""
+    """Deals the same cards in every round: those of boxes, `dealer`, `switch`, `draw`; then what is left."""
 
-    def __init__(self, casino: Casino, name: str) -> None:
+    def __init__(self, casino: Casino, name: str, hands: Mapping[str, str] = HANDS) -> None:
+        self._places = {
+            f"{hand}.{place}": card
+            for hand, cards in hands.items()
+            for place, card in enumerate(cards.split())
+        }
         table = DemoTable(name, "live-shared@1", None)
         config = config_of(table)
         # Long windows: a busy machine must not decide what is played.
@@ -39,7 +41,7 @@ class ScriptedTable(House):
     async def play(self, acts: Mapping[str, Act]) -> int:
         """A whole round, in which this is done as the windows open; its number."""
         number = await self.open_round()
-        self._spares = iter([card for card in CARD_TEXTS if card not in PLACES.values()])
+        self._spares = iter([card for card in CARD_TEXTS if card not in self._places.values()])
 
         async def on_window(view: View) -> None:
             act = acts.get(view["window"]["kind"])
@@ -54,7 +56,7 @@ class ScriptedTable(House):
         place = desk["awaited"]
         if place is None:
             return await super()._lay(number, desk, cards)
-        card = PLACES.get(place) or next(self._spares)
+        card = self._places.get(place) or next(self._spares)
         scan = shoe_pb2.ScanCardRequest(
             request_id=fresh(),
             table=self.table.table,

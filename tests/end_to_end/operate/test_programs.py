@@ -8,8 +8,10 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -17,6 +19,7 @@ from upcard_operate.demo.console import Console
 from upcard_operate.demo.operators import OPERATORS
 from upcard_operate.demo.pages import SignIn, Staff
 from upcard_operate.demo.staffing import enrol
+from upcard_operate.demo.telling import PLACES
 from upcard_operate.options import SERVICES
 
 DEADLINE_S = 240
@@ -29,7 +32,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def test_the_demonstration_agrees_and_may_be_kept() -> None:
-    """It ends with everything in agreement; then somebody signs in as a dealer and takes a table over."""
+    """It ends with everything in agreement; then each page that was told is opened with its sign-in."""
     process = subprocess.Popen(
         [sys.executable, "-m", "upcard_operate.demo"],
         stdout=subprocess.PIPE,
@@ -47,11 +50,16 @@ def test_the_demonstration_agrees_and_may_be_kept() -> None:
         assert "Everything agrees." in text
         assert "5 rounds of" in text
         url = re.search(r"Staff sign in at (http://[0-9.:]+)/staff", text)
-        dealer = re.search(r"^  dealer +(\S+) ", text, re.MULTILINE)
         assert url is not None, text
-        assert dealer is not None, text
         assert text.count(f"{url[1]}/play") == len(OPERATORS) + 1, "a link of each casino, and to look on"
-        assert asyncio.run(taken_over(url[1], SignIn("dealer", dealer[1]))) > 0
+        assert httpx.get(f"{url[1]}/play", timeout=DEADLINE_S).status_code == 200
+        pages = re.findall(rf"^  {re.escape(url[1])}(/staff/\S+) +(\S+) ", text, re.MULTILINE)
+        assert len(pages) == len(PLACES), text
+        for name in sorted({opened_by for _, opened_by in pages}):
+            password = re.search(rf"^  {name} +(\S+) ", text, re.MULTILINE)
+            assert password is not None, text
+            opened = [path for path, opened_by in pages if opened_by == name]
+            asyncio.run(looked_at(url[1], SignIn(name, password[1]), opened))
         process.send_signal(signal.SIGTERM)
         assert process.wait(DEADLINE_S) == 0
     finally:
@@ -59,16 +67,18 @@ def test_the_demonstration_agrees_and_may_be_kept() -> None:
         process.communicate()
 
 
-async def taken_over(url: str, sign_in: SignIn) -> int:
-    """Take a table over as a member of staff who has a one-time password; the table's latest round."""
+async def looked_at(url: str, sign_in: SignIn, paths: Sequence[str]) -> None:
+    """Open pages as a member of staff who has a one-time password; a dealer takes a table over as well."""
     async with Staff(url) as member:
         await enrol(member, sign_in)
-        console = Console(member, "demo-three")
-        await console.take_over()
-        found = await member.call("/staff/api/dealer/tables/demo-three")
-        number: int = found["round"]["number"]
-        await console.leave()
-    return number
+        for path in paths:
+            assert "<main" in await member.page(path)
+        if sign_in.name == "dealer":
+            console = Console(member, "demo-three")
+            await console.take_over()
+            found = await member.call("/staff/api/dealer/tables/demo-three")
+            assert found["round"]["number"] > 0
+            await console.leave()
 
 
 @pytest.mark.parametrize(("name", "value"), [("ROUNDS", "none"), ("PLAYERS", "0"), ("SEED", "-1")])

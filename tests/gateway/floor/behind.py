@@ -43,6 +43,9 @@ class SaidTable:
     rounds: dict[tuple[str, int], tuple[dict[str, Any], int]] = field(default_factory=dict)
     asked: list[tuple[str, Any, str]] = field(default_factory=list)
     refusals: dict[str, str] = field(default_factory=dict)
+    refusal_data: dict[str, str] = field(default_factory=dict)
+    decided_by: str = ""
+    """Whose word a correction is; empty: of who asks."""
     proposals: dict[str, str] = field(default_factory=dict)
 
     def show(self, table: str, *, is_open: bool = True, dealer: str = "d1", **more: Any) -> None:
@@ -113,9 +116,14 @@ class SaidTable:
         assert timeout > 0
         self.asked.append(("DecideResettlement", request, _actor()))
         if (refused := self.refusals.get("DecideResettlement")) is not None:
-            return pb.DecideResettlementResponse(refusal=Refusal(reason=refused, message="a sentence"))
+            told = Refusal(reason=refused, message="a sentence", data=self.refusal_data)
+            return pb.DecideResettlementResponse(refusal=told)
         return pb.DecideResettlementResponse(
-            resettlement=pb.Resettlement(resettlement=request.resettlement, table=request.table)
+            resettlement=pb.Resettlement(
+                resettlement=request.resettlement,
+                table=request.table,
+                decided_by=self.decided_by or _actor(),
+            )
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -143,6 +151,7 @@ class SaidWallet:
     """The one call of the wallet that the round's page makes."""
 
     transactions: dict[tuple[str, str], list[reports_pb.OperatorTransaction]] = field(default_factory=dict)
+    lone: dict[tuple[str, str], list[reports_pb.LonePartnerCall]] = field(default_factory=dict)
 
     async def ListOperatorTransactions(  # noqa: N802 - the name of the call
         self,
@@ -152,7 +161,8 @@ class SaidWallet:
         """What a round did to the money of an operator's players."""
         assert timeout > 0
         found = self.transactions.get((request.operator, request.round), [])
-        page = reports_pb.OperatorTransactions(transactions=found)
+        lone = self.lone.get((request.operator, request.round), [])
+        page = reports_pb.OperatorTransactions(transactions=found, lone_calls=lone)
         return reports_pb.ListOperatorTransactionsResponse(page=page)
 
 

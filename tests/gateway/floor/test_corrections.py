@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rules_core.command_line.dice import Dice
 from rules_core.command_line.random_round import RandomTable
 from rules_core.log.content import parse_content
@@ -44,6 +46,16 @@ async def proposed(world: World, staff: SignedIn) -> kept.Correction:
     return row
 
 
+def decide_path(row: kept.Correction) -> str:
+    """Where a word on it goes."""
+    return f"/staff/floor/corrections/{row.request_id}/decide"
+
+
+def word_on(row: kept.Correction) -> dict[str, str]:
+    """An approval of it, as the page has it."""
+    return {"approve": "yes", "reason": "it is right", "resettlement": row.resettlement}
+
+
 async def test_the_effect_is_shown_before_anything_is_proposed(
     world: World, tables: SaidTable, mirror: Mirror
 ) -> None:
@@ -75,17 +87,19 @@ async def test_another_person_decides(world: World, tables: SaidTable, mirror: M
         )
         assert again.status_code == 303
         assert len(await rows(world)) == 1
-        decide = f"/staff/floor/corrections/{row.request_id}/decide"
-        own = await first.post(decide, {"approve": "yes", "reason": "it is right"})
+        decide, word = decide_path(row), word_on(row)
+        own = await first.post(decide, word)
         assert own.status_code == 409
         listed = await first.client.get("/staff/floor/corrections")
         assert "another person has to approve it" in listed.text
     async with signed_in(world, "shift_manager") as floor:
-        assert (await floor.post(decide, {"approve": "yes", "reason": "it is right"})).status_code == 403
+        assert (await floor.post(decide, word)).status_code == 403
     async with signed_in(world, "admin", name="Bea Two") as second:
         alarm = await second.client.get("/staff/floor")
         assert "A correction waits for another person" in alarm.text
-        done = await second.post(decide, {"approve": "yes", "reason": "it is right"})
+        offered = await second.client.get("/staff/floor/corrections")
+        assert f'name="resettlement" value="{row.resettlement}"' in offered.text
+        done = await second.post(decide, word)
         assert done.headers["location"] == "/staff/floor/corrections?done=approved"
         shown = await second.client.get("/staff/floor/corrections")
         assert "Ana One" in shown.text
@@ -115,19 +129,99 @@ async def test_what_was_interrupted_can_be_asked_again(
     assert stranger.status_code == 404
 
 
-async def test_what_was_decided_elsewhere_is_learned(world: World, tables: SaidTable, mirror: Mirror) -> None:
+@pytest.mark.parametrize(
+    ("told", "state", "by"),
+    [
+        ({"state": "rejected", "decided_by": "staff:s7"}, "rejected", "staff:s7"),
+        ({"state": "approved", "decided_by": "staff:s7"}, "approved", "staff:s7"),
+        ({"state": "approving", "decided_by": "staff:s7"}, "proposed", ""),
+        ({}, "proposed", ""),
+    ],
+)
+async def test_what_was_decided_elsewhere_is_learned_from_the_table(
+    world: World, tables: SaidTable, mirror: Mirror, told: dict[str, str], state: str, by: str
+) -> None:
     await settled(mirror, tables)
     async with signed_in(world, "shift_manager") as staff:
         row = await proposed(world, staff)
-    tables.refusals["DecideResettlement"] = "resettlement_decided"
+    tables.refusals["DecideResettlement"], tables.refusal_data = "resettlement_decided", told
     async with signed_in(world, "operations") as other:
-        path = f"/staff/floor/corrections/{row.request_id}/decide"
-        refused = await other.post(path, {"approve": "yes", "reason": "it is right"})
+        refused = await other.post(decide_path(row), word_on(row))
         assert refused.headers["location"].endswith("refused=resettlement_decided")
-        told = await other.client.get(refused.headers["location"])
-        assert "It was decided already." in told.text
+        shown = await other.client.get(refused.headers["location"])
+        assert "It was decided already." in shown.text
     (row,) = await rows(world)
-    assert row.state == "rejected"
+    assert (row.state, row.decided_by) == (state, by)
+
+
+async def test_whose_word_it_was_the_table_says(world: World, tables: SaidTable, mirror: Mirror) -> None:
+    """The gateway died behind the first person's approval; the second one's goes on with it."""
+    await settled(mirror, tables)
+    async with signed_in(world, "shift_manager") as staff:
+        row = await proposed(world, staff)
+    tables.decided_by = "staff:s7"
+    async with signed_in(world, "operations") as other:
+        done = await other.post(decide_path(row), word_on(row))
+        assert done.headers["location"].endswith("done=approved")
+    (row,) = await rows(world)
+    assert (row.state, row.decided_by) == ("approved", "staff:s7")
+
+
+async def test_nobody_puts_a_wish_of_their_own_under_anothers_request(
+    world: World, tables: SaidTable, mirror: Mirror
+) -> None:
+    await settled(mirror, tables)
+    async with signed_in(world, "shift_manager") as first:
+        row = await proposed(world, first)
+        calls = tables.calls()
+    async with signed_in(world, "support") as second:
+        form = {"slug": "technical_failure", "refund": "yes", "step": "confirm", "reason": "something else"}
+        for wish in (form, REFUND | {"step": "confirm", "reason": "the wrong hand was paid"}):
+            swapped = await second.post(PATH, wish, request_id=row.request_id)
+            assert swapped.status_code == 409
+            assert "with something else in it" in swapped.text
+    assert tables.calls() == calls
+    assert await rows(world) == [row]
+    async with world.pool.acquire() as connection:
+        other = "0190a0f3-6f4e-7c2b-8d1a-00000000000f"
+        await kept.note(connection, row.request_id, "proposed", resettlement=other)
+        await kept.note(connection, row.request_id, "rejected", resettlement=other, decided_by="staff:s7")
+    assert await rows(world) == [row]
+
+
+async def test_a_word_counts_for_the_proposal_that_was_shown(
+    world: World, tables: SaidTable, mirror: Mirror
+) -> None:
+    await settled(mirror, tables)
+    async with signed_in(world, "shift_manager") as staff:
+        row = await proposed(world, staff)
+    async with signed_in(world, "operations") as other:
+        for shown in ("", "0190a0f3-6f4e-7c2b-8d1a-00000000000f"):
+            refused = await other.post(decide_path(row), word_on(row) | {"resettlement": shown})
+            assert refused.status_code == 409
+            assert "not the proposal that your page showed" in refused.text
+    assert "DecideResettlement" not in tables.calls()
+
+
+async def test_who_enrolled_after_the_proposal_cannot_be_the_second_person(
+    world: World, tables: SaidTable, mirror: Mirror
+) -> None:
+    """An admin who proposes, and adds or resets an account to approve with, is one person."""
+    await settled(mirror, tables)
+    async with signed_in(world, "shift_manager") as staff, signed_in(world, "admin") as known:
+        row = await proposed(world, staff)
+        world.clock.move(1)
+        await world.pool.execute(
+            "UPDATE gateway.staff SET enrolled_at = $2 WHERE staff = $1", known.member.staff, world.clock()
+        )
+        async with signed_in(world, "operations") as new:
+            for late in (new, known):
+                refused = await late.post(decide_path(row), word_on(row))
+                assert refused.status_code == 409
+                assert "You enrolled after this was proposed." in refused.text
+            assert "DecideResettlement" not in tables.calls()
+            rejected = await new.post(decide_path(row), word_on(row) | {"approve": "no"})
+            assert rejected.headers["location"].endswith("done=rejected")
 
 
 async def test_a_round_that_cannot_be_corrected_says_so(

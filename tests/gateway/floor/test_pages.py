@@ -278,12 +278,23 @@ async def test_a_round_has_its_own_page_with_every_event_and_the_wallets_calls(
         kind=reports_pb.PARTNER_CALL_KIND_BET,
         state=reports_pb.PARTNER_CALL_STATE_PARKED,
         amount=100,
+        reason="refused_funds",
     )
+    call.recorded_at.FromJsonString("2026-01-31T11:58:07Z")
+    call.changed_at.FromJsonString("2026-01-31T11:59:08Z")
     line = reports_pb.OperatorTransaction(
         transaction="tx-1", kind="hold", player="p1", currency="EUR", seamless=True, calls=[call]
     )
     money.transactions["op1", "t1.1"] = [line]
-    async with signed_in(world, "support") as staff:
+    refused = reports_pb.PartnerCall(
+        call="call-2",
+        kind=reports_pb.PARTNER_CALL_KIND_BET,
+        state=reports_pb.PARTNER_CALL_STATE_REFUSED,
+        amount=4_200,
+        reason="funds_refused",
+    )
+    money.lone["op1", "t1.1"] = [reports_pb.LonePartnerCall(call=refused, player="p1", currency="EUR")]
+    async with signed_in(world, "shift_manager") as staff:
         answer = await staff.client.get("/staff/rounds/t1.1")
         unknown = await staff.client.get("/staff/rounds/t1.99")
     assert answer.status_code == 200, answer.text
@@ -291,7 +302,11 @@ async def test_a_round_has_its_own_page_with_every_event_and_the_wallets_calls(
     assert "Why it ended so" in answer.text
     assert "call-1" in answer.text
     assert "waits for people" in answer.text
+    assert "refused: funds" in answer.text
+    assert "asked 11:58:07; as it is now since 11:59:08" in answer.text
     assert "tx-1" in answer.text
+    for said in ("Nothing moved", "call-2", "42.00", "not enough money"):
+        assert said in answer.text, said
     assert "/staff/floor/rounds/t1.1/correct" in answer.text
     assert unknown.status_code == 404
 

@@ -21,12 +21,19 @@ from tests.gateway.pages.signed_in import signed_in
 from tests.gateway.world import World
 from tests.messaging.waiting import until
 from upcard_gateway.adapters.floor_own_log import OwnLog
+from upcard_gateway.adapters.parked_calls import ENDINGS
 from upcard_gateway.adapters.postgres.significant import PostgresBook, Wanted, floor_tables, listed
-from upcard_gateway.app.significant import NewerEvent, significant_handler
+from upcard_gateway.app.significant import ACTION_KINDS, NewerEvent, significant_handler
 from upcard_gateway.domain.significant import KINDS, Significant, Thresholds
 from upcard_gateway.entrypoints.pages.english import English
 
 BIG = Thresholds({"EUR": 1_000}, 5_000)
+ENDING_ACTIONS = [
+    "parked_call_retry",
+    "parked_call_approved",
+    "parked_call_rejected",
+    *(f"parked_call_propose_{ending}" for ending in ENDINGS),
+]
 WHEN = "2026-01-31T12:00:{:02}.000000Z"
 
 
@@ -165,6 +172,54 @@ async def test_of_staff_from_the_own_log_as_it_comes(world: World, tables: SaidT
         ending.set()
         async with asyncio.timeout(60):
             await running
+
+
+async def acted(world: World, action: str, subject: str, *, second: int = 0) -> None:
+    """Somebody asked for this."""
+    payload = {"staff": "s9", "session": "x1", "action": action, "subject": subject}
+    await tell(
+        world,
+        "staff-s9",
+        "StaffActionAsked",
+        payload | {"reason": "it has to be", "request_id": new_event_id().hex},
+        second=second,
+    )
+
+
+async def test_of_what_operations_dealers_and_the_chat_s_keepers_do(world: World) -> None:
+    subject = "wallet: wallet of table: round-t1.4 at 17"
+    await acted(world, "parked_event_skip", subject, second=1)
+    await acted(world, "follower_resume", "wallet: wallet of table", second=2)
+    await acted(world, "parked_call_propose_done_by_hand", "op1: call-1", second=3)
+    await acted(world, "table.start_shift", "t1", second=4)
+    await acted(world, "table.cancel_round", "t1.4", second=5)
+    await acted(world, "mute_player", "p1", second=6)
+    await acted(world, "remove_chat_line", "t1/7", second=7)
+    for nothing in ("table.lay_card", "table.open_round", "table.sign_in"):
+        await acted(world, nothing, "t1", second=8)
+    await follow(world, "gateway")
+    found = await entries(world)
+    assert [(one.kind, one.table, one.round, one.player) for one in reversed(found)] == [
+        ("operations_action", None, None, None),
+        ("operations_action", None, None, None),
+        ("operations_action", None, None, None),
+        ("floor_action", "t1", None, None),
+        ("floor_action", "t1", "t1.4", None),
+        ("chat_action", None, None, "p1"),
+        ("chat_action", None, None, None),
+    ]
+    assert {(one.staff, one.reason) for one in found} == {("s9", "it has to be")}
+    async with signed_in(world, "auditor") as staff:
+        page = await staff.client.get("/staff/significant")
+    for said in ("leave a parked event out", subject, "start a shift", "mute a player", "/staff/players/p1"):
+        assert said in page.text, said
+
+
+def test_every_action_that_is_kept_has_its_english() -> None:
+    said = English.load()
+    operations = (*ENDING_ACTIONS, "parked_event_skip", "parked_event_retry", "follower_resume")
+    for action in (*ACTION_KINDS, *operations):
+        assert said.has(f"floor.action.{action.removeprefix('table.')}"), action
 
 
 async def test_a_newer_event_stops_and_a_broken_one_is_parked(world: World) -> None:

@@ -201,7 +201,7 @@ async def test_dead_letters_say_whether_they_wait_still(world: World, behind: Be
     behind.operations["bonus"].away = True
     async with signed_in(world, "operations") as staff:
         text = await get(staff, "/staff/health/dead-letters")
-    assert text.count("Waits: decide") == 1
+    assert text.count("Waits: decide") == text.count('href="/staff/health/parked?service=wallet"') == 1
     assert text.count("applied or left out") == 1
     assert "Bonus: its dead letters cannot be read now" in text
 
@@ -227,6 +227,7 @@ async def test_a_parked_call_is_shown_and_tried_again(world: World, behind: Behi
         text = await get(staff, "/staff/health/partners/acme")
         assert "123.45 EUR" in text
         assert "no answer for too long" in text
+        assert 'href="/staff/rounds/t1.7"' in text
         assert "owed_by_player" not in text  # of wins to be taken back alone
         await staff.post("/staff/health/partners/acme/retry", {"call": CALL, "reason": "they are back"})
         (asked,) = behind.wallet.asked
@@ -270,6 +271,41 @@ async def test_one_proposes_how_a_call_ends_and_another_decides(world: World, be
         proposal.proposer = f"staff:{staff.member.staff}"
         behind.wallet.calls = [a_call(proposals=[proposal])]
         assert "Another person has to decide this." in await get(staff, "/staff/health/partners/acme")
+
+
+async def test_who_enrolled_after_a_proposal_cannot_approve_it(world: World, behind: Behind) -> None:
+    """An admin who proposes, and adds or resets an account to approve with, is one person."""
+    proposal = wallet_pb2.ParkedProposal(
+        proposal=PROPOSAL,
+        call=CALL,
+        ending=wallet_pb2.PARKED_ENDING_DONE_BY_HAND,
+        reason="they wrote to us",
+        proposer="staff:somebody",
+        proposed_at=stamp(NOW - dt.timedelta(seconds=1)),
+        state=wallet_pb2.PARKED_PROPOSAL_STATE_PROPOSED,
+    )
+    behind.wallet.calls = [a_call(proposals=[proposal])]
+    path, form = (
+        "/staff/health/partners/acme/decide",
+        {"proposal": PROPOSAL, "reason": "checked their letter"},
+    )
+    async with signed_in(world, "operations") as staff:
+        late = await staff.post(path, form | {"approve": "yes"})
+        assert late.status_code == 409
+        assert "You enrolled after this was proposed." in late.text
+        other = await staff.post(path, form | {"approve": "yes", "proposal": CALL})
+        assert other.status_code == 409
+        assert "does not wait for a decision here any more" in other.text
+        assert behind.wallet.asked == []
+        await world.pool.execute(
+            "UPDATE gateway.staff SET enrolled_at = $2 WHERE staff = $1",
+            staff.member.staff,
+            NOW - dt.timedelta(seconds=2),
+        )
+        assert (await staff.post(path, form | {"approve": "yes"})).status_code == 303
+    async with signed_in(world, "operations") as staff:
+        assert (await staff.post(path, form | {"approve": "no"})).status_code == 303
+    assert [one.approve for one in behind.wallet.asked] == [True, False]
 
 
 async def test_live_regions_come_as_they_are_and_when_they_change(world: World) -> None:

@@ -112,6 +112,7 @@ async def test_one_proposes_and_another_approves(instance: Instance, owner: Owne
     assert approved.resettlement.decided_by == "staff:m2"
     assert again == approved
     assert rejected.refusal.reason == "resettlement_decided"
+    assert dict(rejected.refusal.data) == {"state": "approved", "decided_by": "staff:m2"}
     assert owner.commands == [c.Resettle("wrong_result", "staff:m1", "staff:m2", refund=True)]
 
 
@@ -137,6 +138,7 @@ async def test_a_rejected_one_is_over(instance: Instance, owner: Owner) -> None:
     with acting_as(SECOND):
         late = await instance.table.DecideResettlement(deciding(proposal, "r3"), timeout=TIMEOUT_S)
     assert late.refusal.reason == "resettlement_decided"
+    assert dict(late.refusal.data) == {"state": "rejected", "decided_by": "staff:m1"}
     assert not owner.commands
 
 
@@ -152,6 +154,10 @@ async def test_a_word_that_was_interrupted_is_ended_by_the_same_word(
             grpc.StatusCode.INTERNAL,
             "internal",
         )
+    with acting_as(MANAGER):
+        other = deciding(proposal, "r3", approve=False)
+        late = await instance.table.DecideResettlement(other, timeout=TIMEOUT_S)
+        assert dict(late.refusal.data) == {"state": "approving", "decided_by": "staff:m2"}
     with acting_as(SECOND):
         done = await instance.table.DecideResettlement(word, timeout=TIMEOUT_S)
     assert done.resettlement.state == pb.RESETTLEMENT_STATE_APPROVED

@@ -191,6 +191,31 @@ async def test_a_bet_without_an_end_is_no_line_and_yet_counted(client: Client, w
     }
 
 
+async def test_of_a_round_also_calls_that_moved_nothing(client: Client, world: SeamlessWorld) -> None:
+    await world.guest(money=100)
+    world.server.script("bet", Trick.REFUSES)
+    await world.place(bet((1, "ante", 30)))
+    world.server.script("bet", Trick.BROKEN_DONE)
+    await world.place(bet((1, "ante", 20), bet_id="b2"))
+    await world.place(bet((1, "ante", 10), bet_id="b3"))
+    await world.quiet()
+    found = (await page(client, round="t1.1", limit=1)).page
+    assert [called(line) for line in found.transactions] == [[(BET, DONE, 10)]]
+    refused_, unknown, back = found.lone_calls
+    states = [(one.call.kind, one.call.state, one.call.amount) for one in found.lone_calls]
+    assert states == [
+        (BET, pb.PARTNER_CALL_STATE_REFUSED, 30),
+        (BET, pb.PARTNER_CALL_STATE_UNKNOWN, 20),
+        (BACK, DONE, 20),
+    ]
+    assert (refused_.call.reason, back.call.reason) == ("player_refused", "")
+    assert {(one.account, one.player, one.currency) for one in found.lone_calls} == {("p1-EUR", "p1", "EUR")}
+    for wanted in ({"round": "t1.2"}, {"operator": "op2", "round": "t1.1"}, {}):
+        assert not (await page(client, **wanted)).page.lone_calls
+    assert not (await page(client, round="t1.1", since=instant(60))).page.lone_calls
+    assert unknown.call.changed_at.ToMicroseconds() >= unknown.call.recorded_at.ToMicroseconds()
+
+
 async def test_a_period_has_its_beginning_and_not_its_end(client: Client, world: SeamlessWorld) -> None:
     await world.player(money=10)
     (line,) = await lines(client)
@@ -304,3 +329,21 @@ async def test_staff_need_a_role(client: Client) -> None:
         assert await refused(page(client)) == (grpc.StatusCode.PERMISSION_DENIED, "role_missing")
     with acting_as(staff(fresh(), "auditor")):
         assert (await page(client)).HasField("page")
+
+
+async def test_the_floor_sees_lines_and_no_sums(client: Client) -> None:
+    with acting_as(staff(fresh(), "floor")):
+        assert (await page(client)).HasField("page")
+        assert await refused(totals(client)) == (grpc.StatusCode.PERMISSION_DENIED, "role_missing")
+        assert await refused(stakes(client)) == (grpc.StatusCode.PERMISSION_DENIED, "role_missing")
+
+
+async def test_a_call_says_why_it_waits_and_since_when(client: Client, world: SeamlessWorld) -> None:
+    await win_that_is_gone(world)
+    (parked,) = await listed(client)
+    calls = {call.call: call for line in await lines(client) for call in line.calls}
+    waiting = calls.pop(parked.call)
+    assert waiting.state == pb.PARTNER_CALL_STATE_PARKED
+    assert waiting.reason == parked.reason != ""
+    assert waiting.changed_at.ToMicroseconds() >= waiting.recorded_at.ToMicroseconds() > 0
+    assert {call.reason for call in calls.values()} == {""}

@@ -15,8 +15,9 @@ from typing import Final
 from stack import Stack, StackError
 from upcard_operate.demo.house import DemoFailed
 from upcard_operate.demo.installation import installed
-from upcard_operate.demo.play import Played, Wanted, elapsed_s, play
+from upcard_operate.demo.play import Wanted, elapsed_s, play
 from upcard_operate.demo.report import show
+from upcard_operate.demo.telling import tell_of
 from upcard_operate.local.process import ServiceFailed
 from upcard_operate.local.running import announced, working_folder
 from upcard_operate.options import SERVICES
@@ -43,17 +44,6 @@ def _sentences(problem: BaseException) -> Iterator[str]:
         yield str(problem)
 
 
-def _tell_of(played: Played, url: str, output: Output) -> None:
-    """Say where people go, and what they sign in with."""
-    output.say(f"\nStaff sign in at {url}/staff with a one-time password, and choose their own there:")
-    for one in played.sign_ins:
-        output.say(f"  {one.name:<14} {one.password:<26} {one.what}")
-    output.say("Players sit down with a link that is good once (it is their casino that gives it to them):")
-    for link in played.links:
-        output.say(f"  {link.operator.name:<18} {link.url}   until {link.until:%H:%M:%SZ}")
-    output.say(f"Anybody may look on at {url}/play\n")
-
-
 def main() -> int:
     """Run it; 0 when everything agrees."""
     wanted = Wanted(_number("ROUNDS", 20, 1), _number("PLAYERS", 30, 1), _number("SEED", 1, 0))
@@ -69,7 +59,7 @@ def main() -> int:
                 show(played.report)
                 output.say(f"It took {elapsed_s(began):.0f} s in all.")
                 if keep:
-                    _tell_of(played, installation.fleet.platform_url, output)
+                    tell_of(played.sign_ins, played.links, installation.fleet.platform_url, output)
                     announced(installation.fleet, folder)
                 return 0 if played.report.agreed else _FAILED
     except (DemoFailed, ServiceFailed, StackError) as problem:

@@ -20,7 +20,7 @@ from upcard_operate.demo.pages import Forms, SignIn, Staff, now_s, totp
 from upcard_operate.demo.tables import TABLES
 from upcard_operate.local.fleet import Fleet
 
-__all__ = ["Hire", "People", "SignIn", "add_staff", "enrol", "hired"]
+__all__ = ["Hire", "People", "SignIn", "add_staff", "enrol", "hired", "table_dealers"]
 
 _CALL_S: Final = 60.0
 _STAFF: Final = staff_pb2.DESCRIPTOR.services_by_name["StaffService"]
@@ -33,6 +33,8 @@ _TRIES: Final = 20
 """Of a sign-in while too many passwords are looked at."""
 _PAUSE_S: Final = 0.5
 _BUSY: Final = 503
+_DEALERS: Final = ("Mira Holm", "Jonas Reyes", "Aiko Brandt", "Nadia Cole", "Tomas Lind")
+"""What the tables' dealers are called, a table each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,11 @@ class Hire:
     """Somebody who works here."""
 
     name: str
+    """What they sign in as."""
     roles: tuple[str, ...]
     what: str
+    called: str = ""
+    """Their name, whose first word players see of a dealer; empty: as they sign in."""
 
 
 OTHERS: Final = (
@@ -50,7 +55,7 @@ OTHERS: Final = (
     Hire("operations", ("operations",), "sees how everything stands, retries and skips"),
     Hire("support", ("support",), "looks up rounds and players"),
     Hire("auditor", ("auditor",), "looks at everything, changes nothing"),
-    Hire("dealer", ("dealer",), "deals at a table; the shoe reader goes on reading"),
+    Hire("dealer", ("dealer",), "deals at a table; the shoe reader goes on reading", "Robin Vale"),
 )
 """For the people who look at a demonstration that is kept running."""
 
@@ -68,7 +73,7 @@ class People:
 @contextlib.asynccontextmanager
 async def hired(fleet: Fleet) -> AsyncIterator[People]:
     """Add everybody, and have the tables' dealers enrol; they stay signed in. Raises DemoFailed."""
-    dealers = [Hire(f"dealer.{table.table}", ("dealer",), f"deals at {table.table}") for table in TABLES]
+    dealers = table_dealers()
     channel = open_channel(
         fleet.address("gateway"), audience="gateway", services=[_STAFF], signer=fleet.gateway.signer()
     )
@@ -85,12 +90,20 @@ async def hired(fleet: Fleet) -> AsyncIterator[People]:
         yield People(members, added[len(dealers) :])
 
 
+def table_dealers() -> Sequence[Hire]:
+    """A dealer for each table, in the tables' order."""
+    return [
+        Hire(f"dealer.{table.table}", ("dealer",), f"deals at {table.table}", called)
+        for table, called in zip(TABLES, _DEALERS, strict=True)
+    ]
+
+
 async def add_staff(stub: StaffServiceStub, one: Hire) -> SignIn:
     """Add a member of staff as an admin does, with a one-time password. Raises DemoFailed."""
     request = staff_pb2.AddStaffRequest(
         request_id=new_id(),
         sign_in_name=one.name,
-        name=one.name.replace(".", " ").title(),
+        name=one.called or one.name.replace(".", " ").title(),
         roles=one.roles,
         reason="the demonstration needs them",
     )

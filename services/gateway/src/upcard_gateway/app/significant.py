@@ -22,6 +22,7 @@ from rules_core.round.codec import VERSIONS, PayloadError
 from upcard_gateway.domain.significant import Kind, Significant, Thresholds
 
 __all__ = [
+    "ACTION_KINDS",
     "OWN_WANTED",
     "TABLE_TYPES",
     "WALLET_WANTED",
@@ -63,6 +64,41 @@ WALLET_WANTED: Final = EventFilter(categories=frozenset({"account"}), types=froz
 """Which of the wallet's."""
 OWN_WANTED: Final = EventFilter(categories=frozenset({"staff"}), types=frozenset(_STAFF_KINDS))
 """Which of the gateway's own."""
+
+ACTION_KINDS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(
+        (
+            "table.start_shift",
+            "table.end_shift",
+            "table.retire_deck",
+            "table.enter_manual_mode",
+            "table.leave_manual_mode",
+            "table.cancel_round",
+        ),
+        "floor_action",
+    ),
+    **dict.fromkeys(
+        (
+            "remove_chat_line",
+            "mute_player",
+            "unmute_player",
+            "revoke_chat",
+            "restore_chat",
+            "block_chat_word",
+            "unblock_chat_word",
+        ),
+        "chat_action",
+    ),
+}
+"""Actions of staff by their whole names: the dealer's that a manager has to know of, and the chat's."""
+_ACTION_PREFIXES: Final[Mapping[str, Kind]] = {
+    "floor.": "floor_action",
+    "parked_": "operations_action",
+    "follower_": "operations_action",
+}
+"""And by how they begin: everything that the floor does, and that operations do with events and calls."""
+_OF_PLAYERS: Final = frozenset({"mute_player", "unmute_player", "revoke_chat", "restore_chat"})
+"""Actions whose subject is a player."""
 
 _KNOWN_VERSION: Final = 1
 is_table_name: Final = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
@@ -248,11 +284,21 @@ def _of_staff(content: Content) -> _Read | None:
 
 
 def _of_action(content: Content) -> _Read | None:
-    """What somebody of the floor asked for: the table's own events do not have the reason in words."""
+    """What somebody asked for: the services' own events do not have the reason in words."""
     payload: Mapping[str, Any] = content.payload
     action, subject = str(payload["action"]), str(payload["subject"])
-    if not action.startswith("floor."):
+    kind = ACTION_KINDS.get(action)
+    if kind is None:
+        kind = next((one for start, one in _ACTION_PREFIXES.items() if action.startswith(start)), None)
+    if kind is None:
         return None
+    if kind != "floor_action":
+        return kind, {
+            "staff": content.stream.removeprefix("staff-"),
+            "player": subject if action in _OF_PLAYERS else None,
+            "reason": _text(payload.get("reason")),
+            "data": {"action": action, "subject": subject},
+        }
     is_round = is_round_name(subject) is not None
     table = subject.rpartition(".")[0] if is_round else subject
     return "floor_action", {

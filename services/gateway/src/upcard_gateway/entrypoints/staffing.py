@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from dataclasses import dataclass
 
+from upcard_gateway.adapters.metrics import unknown_names
 from upcard_gateway.adapters.passwords import Passwords
 from upcard_gateway.adapters.postgres.staff import PostgresStaff
 from upcard_gateway.adapters.postgres.staff_door import Idle, PostgresDoor
@@ -14,6 +15,7 @@ from upcard_gateway.adapters.postgres.staff_tries import PostgresTries
 from upcard_gateway.adapters.second_factor import Totp
 from upcard_gateway.app.staff import StaffLog
 from upcard_gateway.app.staff_admin import StaffAdministration
+from upcard_gateway.app.staff_proofs import Checks
 from upcard_gateway.app.staff_signing_in import SigningIn, Times
 from upcard_gateway.entrypoints.http.edge import Edge
 
@@ -41,11 +43,15 @@ def staffing_on(edge: Edge) -> Staffing:
     log = StaffLog(edge.pool, edge.store.announce, edge.now)
     tables = PostgresStaff(settings.keyring())
     sessions = PostgresStaffSessions()
-    passwords = Passwords(
-        memory_kib=settings.staff_password_memory_kib,
-        passes=settings.staff_password_passes,
-        at_a_time=settings.staff_hashing_max,
-    )
+
+    def passwords() -> Passwords:
+        return Passwords(
+            memory_kib=settings.staff_password_memory_kib,
+            passes=settings.staff_password_passes,
+            at_a_time=settings.staff_hashing_max,
+        )
+
+    checks = Checks(signing_in=passwords(), unlocking=passwords())
     totp = Totp(_ISSUER)
     times = Times(settings.staff_session_longest_s, settings.staff_sessions_max)
     key = hmac.digest(
@@ -56,7 +62,7 @@ def staffing_on(edge: Edge) -> Staffing:
         tables,
         sessions,
         PostgresDoor(log, Idle(settings.staff_dealer_idle_s, settings.staff_idle_s)),
-        SigningIn(log, tables, sessions, PostgresTries(), passwords, totp, times),
-        StaffAdministration(tables, sessions, passwords, edge.now, key, settings.staff_one_time_s),
+        SigningIn(log, tables, sessions, PostgresTries(), checks, totp, times, unknown_names.inc),
+        StaffAdministration(tables, sessions, checks.signing_in, edge.now, key, settings.staff_one_time_s),
         totp,
     )

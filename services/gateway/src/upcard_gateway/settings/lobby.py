@@ -33,7 +33,9 @@ class LobbySettings(Settings):
         default=("en",), description="languages spoken at all other tables, with commas between"
     )
     dealer_names: dict[str, str] = Field(
-        default={}, description='names that players see, by a dealer\'s id, as JSON, such as {"d1": "Ana"}'
+        default={},
+        description='names that players see, by a dealer\'s id, as JSON, such as {"d1": "Ana"}; '
+        "for others it is the first word of the member's name",
     )
 
     @field_validator("table_languages")

@@ -2932,7 +2932,8 @@ class DecideResettlementResponse(_message.Message):
 
     @_builtins.property
     def refusal(self) -> _refusal_pb2.Refusal:
-        """`resettlement_unknown`, `resettlement_decided`, `two_people_needed`, `jackpot_not_fenced`, or what the rules
+        """`resettlement_unknown`, `resettlement_decided` (data: `state`, which is `approved`, `rejected` or, being carried
+        out, `approving`; `decided_by`), `two_people_needed`, `jackpot_not_fenced`, or what the rules
         refuse; it stays proposed then.
         """
 

@@ -26,45 +26,47 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from upcard.call.v1 import refusal_pb2 as upcard_dot_call_dot_v1_dot_refusal__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'upcard/wallet/v1/operator_reports.proto\x12\x10upcard.wallet.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cupcard/call/v1/refusal.proto\"F\n\x0bMoneyChange\x12\x0c\n\x04\x63\x61sh\x18\x01 \x01(\x03\x12\x0c\n\x04held\x18\x02 \x01(\x03\x12\r\n\x05promo\x18\x03 \x01(\x03\x12\x0c\n\x04owed\x18\x04 \x01(\x03\"\xd6\x01\n\x0bPartnerCall\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\t\x12/\n\x04kind\x18\x02 \x01(\x0e\x32!.upcard.wallet.v1.PartnerCallKind\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".upcard.wallet.v1.PartnerCallState\x12\x0e\n\x06\x61mount\x18\x04 \x01(\x03\x12\x14\n\x0ctransactions\x18\x05 \x03(\t\x12/\n\x0brecorded_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb6\x01\n\x1fListOperatorTransactionsRequest\x12\x10\n\x08operator\x18\x01 \x01(\t\x12)\n\x05since\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x61\x66ter\x18\x04 \x01(\t\x12\r\n\x05limit\x18\x05 \x01(\x05\x12\r\n\x05round\x18\x06 \x01(\t\"\xd1\x02\n\x13OperatorTransaction\x12\x13\n\x0btransaction\x18\x01 \x01(\t\x12/\n\x0brecorded_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x04 \x01(\t\x12\x0e\n\x06player\x18\x05 \x01(\t\x12\x10\n\x08\x63urrency\x18\x06 \x01(\t\x12\x10\n\x08seamless\x18\x07 \x01(\x08\x12.\n\x07\x63hanges\x18\x08 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\x12\r\n\x05round\x18\t \x01(\t\x12\x10\n\x08revision\x18\n \x01(\x05\x12\r\n\x05\x65vent\x18\x0b \x01(\t\x12\x13\n\x0b\x63\x61use_event\x18\x0c \x01(\t\x12,\n\x05\x63\x61lls\x18\r \x03(\x0b\x32\x1d.upcard.wallet.v1.PartnerCall\"a\n\x14OperatorTransactions\x12;\n\x0ctransactions\x18\x01 \x03(\x0b\x32%.upcard.wallet.v1.OperatorTransaction\x12\x0c\n\x04next\x18\x02 \x01(\t\"\x90\x01\n ListOperatorTransactionsResponse\x12\x36\n\x04page\x18\x01 \x01(\x0b\x32&.upcard.wallet.v1.OperatorTransactionsH\x00\x12*\n\x07refusal\x18\x02 \x01(\x0b\x32\x17.upcard.call.v1.RefusalH\x00\x42\x08\n\x06result\"\x82\x01\n\x18GetOperatorTotalsRequest\x12\x10\n\x08operator\x18\x01 \x01(\t\x12)\n\x05since\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x87\x01\n\rOperatorTotal\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x10\n\x08seamless\x18\x03 \x01(\x08\x12\x14\n\x0ctransactions\x18\x04 \x01(\x03\x12.\n\x07\x63hanges\x18\x05 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\"\xa7\x01\n\x0fOperatorBalance\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12\x10\n\x08seamless\x18\x02 \x01(\x08\x12\x10\n\x08\x61\x63\x63ounts\x18\x03 \x01(\x03\x12.\n\x07opening\x18\x04 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\x12.\n\x07\x63losing\x18\x05 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\"\xa7\x01\n\x10PartnerCallTotal\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12/\n\x04kind\x18\x02 \x01(\x0e\x32!.upcard.wallet.v1.PartnerCallKind\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".upcard.wallet.v1.PartnerCallState\x12\r\n\x05\x63\x61lls\x18\x04 \x01(\x03\x12\x0e\n\x06\x61mount\x18\x05 \x01(\x03\"\xa9\x01\n\x0eOperatorTotals\x12/\n\x06totals\x18\x01 \x03(\x0b\x32\x1f.upcard.wallet.v1.OperatorTotal\x12\x33\n\x08\x62\x61lances\x18\x02 \x03(\x0b\x32!.upcard.wallet.v1.OperatorBalance\x12\x31\n\x05\x63\x61lls\x18\x03 \x03(\x0b\x32\".upcard.wallet.v1.PartnerCallTotal\"\x85\x01\n\x19GetOperatorTotalsResponse\x12\x32\n\x06totals\x18\x01 \x01(\x0b\x32 .upcard.wallet.v1.OperatorTotalsH\x00\x12*\n\x07refusal\x18\x02 \x01(\x0b\x32\x17.upcard.call.v1.RefusalH\x00\x42\x08\n\x06result\"K\n\x19ListOperatorStakesRequest\x12\x10\n\x08operator\x18\x01 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\"\xbb\x01\n\rOperatorStake\x12\r\n\x05round\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x02 \x01(\t\x12\x0e\n\x06player\x18\x03 \x01(\t\x12\x10\n\x08\x63urrency\x18\x04 \x01(\t\x12\x10\n\x08seamless\x18\x05 \x01(\x08\x12\r\n\x05holds\x18\x06 \x01(\x05\x12\x0c\n\x04held\x18\x07 \x01(\x03\x12\x0e\n\x06unsure\x18\x08 \x01(\x03\x12)\n\x05since\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"[\n\x1aListOperatorStakesResponse\x12/\n\x06stakes\x18\x01 \x03(\x0b\x32\x1f.upcard.wallet.v1.OperatorStake\x12\x0c\n\x04next\x18\x02 \x01(\t*\xb8\x01\n\x0fPartnerCallKind\x12!\n\x1dPARTNER_CALL_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15PARTNER_CALL_KIND_BET\x10\x01\x12\x19\n\x15PARTNER_CALL_KIND_WIN\x10\x02\x12%\n!PARTNER_CALL_KIND_ROLLBACK_OF_BET\x10\x03\x12%\n!PARTNER_CALL_KIND_ROLLBACK_OF_WIN\x10\x04*\xd2\x01\n\x10PartnerCallState\x12\"\n\x1ePARTNER_CALL_STATE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aPARTNER_CALL_STATE_WAITING\x10\x01\x12\x1b\n\x17PARTNER_CALL_STATE_DONE\x10\x02\x12\x1e\n\x1aPARTNER_CALL_STATE_REFUSED\x10\x03\x12\x1e\n\x1aPARTNER_CALL_STATE_UNKNOWN\x10\x04\x12\x1d\n\x19PARTNER_CALL_STATE_PARKED\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'upcard/wallet/v1/operator_reports.proto\x12\x10upcard.wallet.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cupcard/call/v1/refusal.proto\"F\n\x0bMoneyChange\x12\x0c\n\x04\x63\x61sh\x18\x01 \x01(\x03\x12\x0c\n\x04held\x18\x02 \x01(\x03\x12\r\n\x05promo\x18\x03 \x01(\x03\x12\x0c\n\x04owed\x18\x04 \x01(\x03\"\x96\x02\n\x0bPartnerCall\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\t\x12/\n\x04kind\x18\x02 \x01(\x0e\x32!.upcard.wallet.v1.PartnerCallKind\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".upcard.wallet.v1.PartnerCallState\x12\x0e\n\x06\x61mount\x18\x04 \x01(\x03\x12\x14\n\x0ctransactions\x18\x05 \x03(\t\x12/\n\x0brecorded_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x07 \x01(\t\x12.\n\nchanged_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb6\x01\n\x1fListOperatorTransactionsRequest\x12\x10\n\x08operator\x18\x01 \x01(\t\x12)\n\x05since\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x61\x66ter\x18\x04 \x01(\t\x12\r\n\x05limit\x18\x05 \x01(\x05\x12\r\n\x05round\x18\x06 \x01(\t\"\xd1\x02\n\x13OperatorTransaction\x12\x13\n\x0btransaction\x18\x01 \x01(\t\x12/\n\x0brecorded_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x04 \x01(\t\x12\x0e\n\x06player\x18\x05 \x01(\t\x12\x10\n\x08\x63urrency\x18\x06 \x01(\t\x12\x10\n\x08seamless\x18\x07 \x01(\x08\x12.\n\x07\x63hanges\x18\x08 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\x12\r\n\x05round\x18\t \x01(\t\x12\x10\n\x08revision\x18\n \x01(\x05\x12\r\n\x05\x65vent\x18\x0b \x01(\t\x12\x13\n\x0b\x63\x61use_event\x18\x0c \x01(\t\x12,\n\x05\x63\x61lls\x18\r \x03(\x0b\x32\x1d.upcard.wallet.v1.PartnerCall\"q\n\x0fLonePartnerCall\x12+\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x1d.upcard.wallet.v1.PartnerCall\x12\x0f\n\x07\x61\x63\x63ount\x18\x02 \x01(\t\x12\x0e\n\x06player\x18\x03 \x01(\t\x12\x10\n\x08\x63urrency\x18\x04 \x01(\t\"\x98\x01\n\x14OperatorTransactions\x12;\n\x0ctransactions\x18\x01 \x03(\x0b\x32%.upcard.wallet.v1.OperatorTransaction\x12\x0c\n\x04next\x18\x02 \x01(\t\x12\x35\n\nlone_calls\x18\x03 \x03(\x0b\x32!.upcard.wallet.v1.LonePartnerCall\"\x90\x01\n ListOperatorTransactionsResponse\x12\x36\n\x04page\x18\x01 \x01(\x0b\x32&.upcard.wallet.v1.OperatorTransactionsH\x00\x12*\n\x07refusal\x18\x02 \x01(\x0b\x32\x17.upcard.call.v1.RefusalH\x00\x42\x08\n\x06result\"\x82\x01\n\x18GetOperatorTotalsRequest\x12\x10\n\x08operator\x18\x01 \x01(\t\x12)\n\x05since\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x87\x01\n\rOperatorTotal\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x10\n\x08seamless\x18\x03 \x01(\x08\x12\x14\n\x0ctransactions\x18\x04 \x01(\x03\x12.\n\x07\x63hanges\x18\x05 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\"\xa7\x01\n\x0fOperatorBalance\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12\x10\n\x08seamless\x18\x02 \x01(\x08\x12\x10\n\x08\x61\x63\x63ounts\x18\x03 \x01(\x03\x12.\n\x07opening\x18\x04 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\x12.\n\x07\x63losing\x18\x05 \x01(\x0b\x32\x1d.upcard.wallet.v1.MoneyChange\"\xa7\x01\n\x10PartnerCallTotal\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12/\n\x04kind\x18\x02 \x01(\x0e\x32!.upcard.wallet.v1.PartnerCallKind\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".upcard.wallet.v1.PartnerCallState\x12\r\n\x05\x63\x61lls\x18\x04 \x01(\x03\x12\x0e\n\x06\x61mount\x18\x05 \x01(\x03\"\xa9\x01\n\x0eOperatorTotals\x12/\n\x06totals\x18\x01 \x03(\x0b\x32\x1f.upcard.wallet.v1.OperatorTotal\x12\x33\n\x08\x62\x61lances\x18\x02 \x03(\x0b\x32!.upcard.wallet.v1.OperatorBalance\x12\x31\n\x05\x63\x61lls\x18\x03 \x03(\x0b\x32\".upcard.wallet.v1.PartnerCallTotal\"\x85\x01\n\x19GetOperatorTotalsResponse\x12\x32\n\x06totals\x18\x01 \x01(\x0b\x32 .upcard.wallet.v1.OperatorTotalsH\x00\x12*\n\x07refusal\x18\x02 \x01(\x0b\x32\x17.upcard.call.v1.RefusalH\x00\x42\x08\n\x06result\"K\n\x19ListOperatorStakesRequest\x12\x10\n\x08operator\x18\x01 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\"\xbb\x01\n\rOperatorStake\x12\r\n\x05round\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x02 \x01(\t\x12\x0e\n\x06player\x18\x03 \x01(\t\x12\x10\n\x08\x63urrency\x18\x04 \x01(\t\x12\x10\n\x08seamless\x18\x05 \x01(\x08\x12\r\n\x05holds\x18\x06 \x01(\x05\x12\x0c\n\x04held\x18\x07 \x01(\x03\x12\x0e\n\x06unsure\x18\x08 \x01(\x03\x12)\n\x05since\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"[\n\x1aListOperatorStakesResponse\x12/\n\x06stakes\x18\x01 \x03(\x0b\x32\x1f.upcard.wallet.v1.OperatorStake\x12\x0c\n\x04next\x18\x02 \x01(\t*\xb8\x01\n\x0fPartnerCallKind\x12!\n\x1dPARTNER_CALL_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15PARTNER_CALL_KIND_BET\x10\x01\x12\x19\n\x15PARTNER_CALL_KIND_WIN\x10\x02\x12%\n!PARTNER_CALL_KIND_ROLLBACK_OF_BET\x10\x03\x12%\n!PARTNER_CALL_KIND_ROLLBACK_OF_WIN\x10\x04*\xd2\x01\n\x10PartnerCallState\x12\"\n\x1ePARTNER_CALL_STATE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aPARTNER_CALL_STATE_WAITING\x10\x01\x12\x1b\n\x17PARTNER_CALL_STATE_DONE\x10\x02\x12\x1e\n\x1aPARTNER_CALL_STATE_REFUSED\x10\x03\x12\x1e\n\x1aPARTNER_CALL_STATE_UNKNOWN\x10\x04\x12\x1d\n\x19PARTNER_CALL_STATE_PARKED\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'upcard.wallet.v1.operator_reports_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PARTNERCALLKIND']._serialized_start=2464
-  _globals['_PARTNERCALLKIND']._serialized_end=2648
-  _globals['_PARTNERCALLSTATE']._serialized_start=2651
-  _globals['_PARTNERCALLSTATE']._serialized_end=2861
+  _globals['_PARTNERCALLKIND']._serialized_start=2699
+  _globals['_PARTNERCALLKIND']._serialized_end=2883
+  _globals['_PARTNERCALLSTATE']._serialized_start=2886
+  _globals['_PARTNERCALLSTATE']._serialized_end=3096
   _globals['_MONEYCHANGE']._serialized_start=124
   _globals['_MONEYCHANGE']._serialized_end=194
   _globals['_PARTNERCALL']._serialized_start=197
-  _globals['_PARTNERCALL']._serialized_end=411
-  _globals['_LISTOPERATORTRANSACTIONSREQUEST']._serialized_start=414
-  _globals['_LISTOPERATORTRANSACTIONSREQUEST']._serialized_end=596
-  _globals['_OPERATORTRANSACTION']._serialized_start=599
-  _globals['_OPERATORTRANSACTION']._serialized_end=936
-  _globals['_OPERATORTRANSACTIONS']._serialized_start=938
-  _globals['_OPERATORTRANSACTIONS']._serialized_end=1035
-  _globals['_LISTOPERATORTRANSACTIONSRESPONSE']._serialized_start=1038
-  _globals['_LISTOPERATORTRANSACTIONSRESPONSE']._serialized_end=1182
-  _globals['_GETOPERATORTOTALSREQUEST']._serialized_start=1185
-  _globals['_GETOPERATORTOTALSREQUEST']._serialized_end=1315
-  _globals['_OPERATORTOTAL']._serialized_start=1318
-  _globals['_OPERATORTOTAL']._serialized_end=1453
-  _globals['_OPERATORBALANCE']._serialized_start=1456
-  _globals['_OPERATORBALANCE']._serialized_end=1623
-  _globals['_PARTNERCALLTOTAL']._serialized_start=1626
-  _globals['_PARTNERCALLTOTAL']._serialized_end=1793
-  _globals['_OPERATORTOTALS']._serialized_start=1796
-  _globals['_OPERATORTOTALS']._serialized_end=1965
-  _globals['_GETOPERATORTOTALSRESPONSE']._serialized_start=1968
-  _globals['_GETOPERATORTOTALSRESPONSE']._serialized_end=2101
-  _globals['_LISTOPERATORSTAKESREQUEST']._serialized_start=2103
-  _globals['_LISTOPERATORSTAKESREQUEST']._serialized_end=2178
-  _globals['_OPERATORSTAKE']._serialized_start=2181
-  _globals['_OPERATORSTAKE']._serialized_end=2368
-  _globals['_LISTOPERATORSTAKESRESPONSE']._serialized_start=2370
-  _globals['_LISTOPERATORSTAKESRESPONSE']._serialized_end=2461
+  _globals['_PARTNERCALL']._serialized_end=475
+  _globals['_LISTOPERATORTRANSACTIONSREQUEST']._serialized_start=478
+  _globals['_LISTOPERATORTRANSACTIONSREQUEST']._serialized_end=660
+  _globals['_OPERATORTRANSACTION']._serialized_start=663
+  _globals['_OPERATORTRANSACTION']._serialized_end=1000
+  _globals['_LONEPARTNERCALL']._serialized_start=1002
+  _globals['_LONEPARTNERCALL']._serialized_end=1115
+  _globals['_OPERATORTRANSACTIONS']._serialized_start=1118
+  _globals['_OPERATORTRANSACTIONS']._serialized_end=1270
+  _globals['_LISTOPERATORTRANSACTIONSRESPONSE']._serialized_start=1273
+  _globals['_LISTOPERATORTRANSACTIONSRESPONSE']._serialized_end=1417
+  _globals['_GETOPERATORTOTALSREQUEST']._serialized_start=1420
+  _globals['_GETOPERATORTOTALSREQUEST']._serialized_end=1550
+  _globals['_OPERATORTOTAL']._serialized_start=1553
+  _globals['_OPERATORTOTAL']._serialized_end=1688
+  _globals['_OPERATORBALANCE']._serialized_start=1691
+  _globals['_OPERATORBALANCE']._serialized_end=1858
+  _globals['_PARTNERCALLTOTAL']._serialized_start=1861
+  _globals['_PARTNERCALLTOTAL']._serialized_end=2028
+  _globals['_OPERATORTOTALS']._serialized_start=2031
+  _globals['_OPERATORTOTALS']._serialized_end=2200
+  _globals['_GETOPERATORTOTALSRESPONSE']._serialized_start=2203
+  _globals['_GETOPERATORTOTALSRESPONSE']._serialized_end=2336
+  _globals['_LISTOPERATORSTAKESREQUEST']._serialized_start=2338
+  _globals['_LISTOPERATORSTAKESREQUEST']._serialized_end=2413
+  _globals['_OPERATORSTAKE']._serialized_start=2416
+  _globals['_OPERATORSTAKE']._serialized_end=2603
+  _globals['_LISTOPERATORSTAKESRESPONSE']._serialized_start=2605
+  _globals['_LISTOPERATORSTAKESRESPONSE']._serialized_end=2696
 # @@protoc_insertion_point(module_scope)

@@ -137,6 +137,8 @@ class PartnerCall(_message.Message):
     AMOUNT_FIELD_NUMBER: _builtins.int
     TRANSACTIONS_FIELD_NUMBER: _builtins.int
     RECORDED_AT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CHANGED_AT_FIELD_NUMBER: _builtins.int
     call: _builtins.str
     """The call's id, a UUID: the same in each try."""
     kind: Global___PartnerCallKind.ValueType
@@ -145,6 +147,10 @@ class PartnerCall(_message.Message):
     """How far it is."""
     amount: _builtins.int
     """Minor units, 0 or more."""
+    reason: _builtins.str
+    """What the operator's wallet answered where it did not do it, or why the call waits: a slug, such as `refused_funds`;
+    empty where there is nothing to say.
+    """
     @_builtins.property
     def transactions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the transactions in it, UUIDs: of a rollback those that it undoes."""
@@ -152,6 +158,10 @@ class PartnerCall(_message.Message):
     @_builtins.property
     def recorded_at(self) -> _timestamp_pb2.Timestamp:
         """When it was noted that it is to be made."""
+
+    @_builtins.property
+    def changed_at(self) -> _timestamp_pb2.Timestamp:
+        """When its state was noted last."""
 
     def __init__(
         self,
@@ -162,10 +172,12 @@ class PartnerCall(_message.Message):
         amount: _builtins.int = ...,
         transactions: _abc.Iterable[_builtins.str] | None = ...,
         recorded_at: _timestamp_pb2.Timestamp | None = ...,
+        reason: _builtins.str = ...,
+        changed_at: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["recorded_at", b"recorded_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "recorded_at", b"recorded_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "call", b"call", "kind", b"kind", "recorded_at", b"recorded_at", "state", b"state", "transactions", b"transactions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "call", b"call", "changed_at", b"changed_at", "kind", b"kind", "reason", b"reason", "recorded_at", b"recorded_at", "state", b"state", "transactions", b"transactions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -294,6 +306,42 @@ class OperatorTransaction(_message.Message):
 Global___OperatorTransaction: _TypeAlias = OperatorTransaction  # noqa: Y015
 
 @_typing.final
+class LonePartnerCall(_message.Message):
+    """A call to the operator's wallet that no transaction of the ledger stands for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_FIELD_NUMBER: _builtins.int
+    ACCOUNT_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CURRENCY_FIELD_NUMBER: _builtins.int
+    account: _builtins.str
+    """The account's id."""
+    player: _builtins.str
+    """Whose it is."""
+    currency: _builtins.str
+    """Three capital letters."""
+    @_builtins.property
+    def call(self) -> Global___PartnerCall:
+        """The call."""
+
+    def __init__(
+        self,
+        *,
+        call: Global___PartnerCall | None = ...,
+        account: _builtins.str = ...,
+        player: _builtins.str = ...,
+        currency: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["call", b"call"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "call", b"call", "currency", b"currency", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LonePartnerCall: _TypeAlias = LonePartnerCall  # noqa: Y015
+
+@_typing.final
 class OperatorTransactions(_message.Message):
     """A page of transactions."""
 
@@ -301,21 +349,29 @@ class OperatorTransactions(_message.Message):
 
     TRANSACTIONS_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
+    LONE_CALLS_FIELD_NUMBER: _builtins.int
     next: _builtins.str
     """Where the following page begins; empty at the end."""
     @_builtins.property
     def transactions(self) -> _containers.RepeatedCompositeFieldContainer[Global___OperatorTransaction]:
         """By account, then by time."""
 
+    @_builtins.property
+    def lone_calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___LonePartnerCall]:
+        """Where a round was asked for, on the first page: its calls of the period that moved nothing, by time. Bets that the
+        operator's wallet refused, or whose end is not known, and their rollbacks; at most 500.
+        """
+
     def __init__(
         self,
         *,
         transactions: _abc.Iterable[Global___OperatorTransaction] | None = ...,
         next: _builtins.str = ...,
+        lone_calls: _abc.Iterable[Global___LonePartnerCall] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["next", b"next", "transactions", b"transactions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lone_calls", b"lone_calls", "next", b"next", "transactions", b"transactions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -41,7 +41,7 @@ _MESSAGES: Final = {
     "staff_exists": "this member is there already",
     "staff_unknown": "there is no member of this id",
     "staff_disabled": "the member is disabled; enable them first",
-    "last_admin": "this is the last admin; give the role to somebody else first",
+    "last_admin": "this is the last admin who can sign in; somebody else has to enrol as one first",
     "not_yourself": "nobody does this to themselves",
 }
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import datetime as dt
 import ipaddress
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from fastapi import Depends, Request
 
 from eventstore.postgres import Pool, PostgresEventStore
 from upcard_gateway.adapters.services import Services
+from upcard_gateway.app.lobby_dealers import DealerNames
 from upcard_gateway.app.operators import Operators
 from upcard_gateway.domain.operators import Terms
 from upcard_gateway.entrypoints.http.admitting import ADMISSION, Admission
@@ -83,6 +84,11 @@ class Edge:
     """The wall clock, in UTC."""
     guard: Guard
     """What lets platforms in."""
+    dealer_names: DealerNames = field(init=False)
+    """What players call the dealers."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dealer_names", DealerNames(self.settings.dealer_names))
 
 
 def edge_of(request: Request) -> Edge:

@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import APIRouter, Depends, Request, Response
 
 from upcard_gateway.app.sessions import SessionUnknown
+from upcard_gateway.domain.addresses import bucket_of
 from upcard_gateway.entrypoints.http.edge import OnEdge, Problem, json_answer, origin_of, responses
 from upcard_gateway.entrypoints.http.limits import RateLimit
 from upcard_gateway.entrypoints.http.players import player_sessions_on
@@ -30,7 +31,7 @@ async def _admitted(request: Request) -> None:
     state = request.app.state
     if not hasattr(state, "launch_rates"):
         state.launch_rates = RateLimit(time.monotonic)
-    wait_s = state.launch_rates.take(str(origin_of(request)), _PER_S, _BURST)
+    wait_s = state.launch_rates.take(bucket_of(origin_of(request)), _PER_S, _BURST)
     if wait_s:
         detail = "too many sessions are opened from this address"
         raise Problem("rate_limited", detail, retry_after_s=round(wait_s, 3))

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from servicekit.lifecycle import Service
 from upcard_gateway.adapters.lobby import GrpcLobbySources
 from upcard_gateway.app.boards import limits_board, payouts_board
 from upcard_gateway.app.boards_page import CONTENT_SECURITY_POLICY, rules_page
@@ -17,6 +18,7 @@ from upcard_gateway.app.lobby import House, Lobby, TableShown, Visitor, Wanted
 from upcard_gateway.app.lobby_keeping import NotKnown
 from upcard_gateway.app.lobby_tables import TableNow
 from upcard_gateway.domain.operators import CurrencyLimits
+from upcard_gateway.entrypoints.dealer_names import DealersRead
 from upcard_gateway.entrypoints.http import lobby_free_bets
 from upcard_gateway.entrypoints.http.edge import (
     Caller,
@@ -29,6 +31,7 @@ from upcard_gateway.entrypoints.http.edge import (
     responses,
 )
 from upcard_gateway.entrypoints.http.lobby_pages import After, Limit, after_of, cursor
+from upcard_gateway.settings import GatewaySettings
 from upcard_platform.models import lobby as models
 from upcard_platform.models.fields import Currency, Language, OpaqueId
 
@@ -161,11 +164,16 @@ async def jackpots(
     )
 
 
+async def start(service: Service[GatewaySettings], edge: Edge) -> None:
+    """Begin to read what dealers are called."""
+    await service.run("dealers' names", DealersRead(edge).run)
+
+
 def _lobby(edge: Edge) -> Lobby:
     settings = edge.settings
     return Lobby(
         GrpcLobbySources(edge.services, results=settings.lobby_results),
-        House(settings.languages, settings.table_languages, settings.dealer_names),
+        House(settings.languages, settings.table_languages, edge.dealer_names),
         fresh_s=settings.lobby_fresh_s,
         stale_max_s=settings.lobby_stale_max_s,
     )

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from upcard_gateway.adapters.history_rounds import NotTheirs, Unreadable, round_detail
 from upcard_gateway.app.round_page import CONTENT_SECURITY_POLICY, message_page, round_page
+from upcard_gateway.domain.addresses import bucket_of
 from upcard_gateway.entrypoints.http.edge import OnEdge, as_problem, origin_of
 from upcard_gateway.entrypoints.http.limits import RateLimit
 from upcard_gateway.entrypoints.http.round_answers import links_on
@@ -45,7 +46,9 @@ _PAGES: Final = {
 )
 async def round_by_link(token: str, request: Request, edge: OnEdge) -> HTMLResponse:
     """A round for whoever has a link to it. The link is the permission: it never runs out."""
-    if _too_often(request, "link_addresses", str(origin_of(request)), _PER_S_OF_ADDRESS, _BURST_OF_ADDRESS):
+    if _too_often(
+        request, "link_addresses", bucket_of(origin_of(request)), _PER_S_OF_ADDRESS, _BURST_OF_ADDRESS
+    ):
         return _many()
     links = links_on(edge)
     linked = None if links is None else links.read(token)

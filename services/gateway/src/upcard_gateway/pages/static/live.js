@@ -86,6 +86,12 @@
   const waiting = new Map();
   document.addEventListener("close", () => { for (const [id, html] of [...waiting]) replace(id, html); }, true);
 
+  // Nobody asked for it: it is no sign of the person, and must not keep the session from locking itself.
+  const reloadUnasked = () => {
+    document.cookie = "upcard-reloaded=1; path=/staff; max-age=5; samesite=strict";
+    location.reload();
+  };
+
   if (!source) return;
   const stream = new EventSource(source.dataset.liveFrom);
   const heard = () => { heardAt = performance.now(); setStale(false, ""); };
@@ -97,12 +103,12 @@
   });
   stream.addEventListener("beat", heard);
   stream.addEventListener("stale", () => { heardAt = performance.now(); setStale(true, words.stale || ""); });
-  stream.addEventListener("ended", () => { stream.close(); location.reload(); });
+  stream.addEventListener("ended", () => { stream.close(); reloadUnasked(); });
   stream.addEventListener("error", () => {
     // A refusal closes it for good: the page, asked anew, says why.
     if (stream.readyState === EventSource.CLOSED) {
       setStale(true, words.lost || "");
-      setTimeout(() => location.reload(), 5000);
+      setTimeout(reloadUnasked, 5000);
     }
   });
   setInterval(() => {

@@ -116,6 +116,8 @@ function over(message) {
   ui.over = message.text;
   const taken = message.reason === "taken_over";
   at("over-here").hidden = !taken;
+  // Whoever has looked on for as long as one may is not invited to do so at once again.
+  at("over-again").hidden = message.reason.startsWith("viewing_");
   if (!taken) sessionStorage.removeItem(KEPT);
   later();
 }

@@ -28,7 +28,7 @@ export function standing(known, { joined, over }) {
     ["to-chat", sitting && playing],
     ["side", playing],
     ["leave", playing],
-    ["tip", playing && Boolean(table?.dealer)],
+    ["tip", playing && welcome.tips && Boolean(table?.dealer)],
     ["say", playing],
   ]) {
     at(id).hidden = !there;

@@ -108,8 +108,8 @@ class CorrectionCalls:
         if kept is not None:
             return kept
         found = await self._take_word(table, resettlement, approve=request.approve)
-        if isinstance(found, str):
-            answer = pb.DecideResettlementResponse(refusal=_refusal(found))
+        if isinstance(found, Refusal):
+            answer = pb.DecideResettlementResponse(refusal=found)
         elif found.state != "approving":
             answer = pb.DecideResettlementResponse(resettlement=_shown(found))
         else:
@@ -119,17 +119,17 @@ class CorrectionCalls:
             await self._note(found, approved=answer.HasField("resettlement"))
         return await keep_answer(self._desk.answering, request, answer)
 
-    async def _take_word(self, table: str, resettlement: UUID, *, approve: bool) -> Proposal | str:
-        """The proposal after the word of who acts, durably; or the slug of why it is not taken."""
+    async def _take_word(self, table: str, resettlement: UUID, *, approve: bool) -> Proposal | Refusal:
+        """The proposal after the word of who acts, durably; or why it is not taken."""
         person = who_acts()
 
-        async def work(connection: Connection) -> Proposal | str:
+        async def work(connection: Connection) -> Proposal | Refusal:
             found = await self._proposals.find(connection, resettlement)
             if found is None or found.table != table:
-                return "resettlement_unknown"
+                return _refusal("resettlement_unknown")
             refused = word_on(found, person, approve=approve)
             if refused is not None:
-                return refused
+                return _refusal(refused, found)
             if found.state == "proposed":
                 state: ResettlementState = "approving" if approve else "rejected"
                 found = replace(found, state=state, decided_by=person, attempts=found.attempts + approve)
@@ -236,8 +236,10 @@ def _shown(proposal: Proposal) -> pb.Resettlement:
     return shown
 
 
-def _refusal(slug: str) -> Refusal:
-    return Refusal(reason=slug, message=_SENTENCES[slug])
+def _refusal(slug: str, proposal: Proposal | None = None) -> Refusal:
+    """Why a word is not taken; of a proposal with how far it is, so that who asked need not guess."""
+    data = {} if proposal is None else {"state": proposal.state, "decided_by": proposal.decided_by or ""}
+    return Refusal(reason=slug, message=_SENTENCES[slug], data=data)
 
 
 def _uuid(text: str) -> UUID:

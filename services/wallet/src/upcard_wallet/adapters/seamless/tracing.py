@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from eventstore.postgres import Connection
@@ -13,13 +13,25 @@ from upcard_wallet.adapters.postgres.operator_reports import ReportLine
 from upcard_wallet.adapters.seamless import ids
 
 _OF_LANES: Final = """
-SELECT c.call, c.lane, c.kind, c.undoes, c.state, c.total, c.business_ids, c.recorded_at, c.cause_event,
+SELECT c.call, c.lane, c.kind, c.undoes, c.state, c.reason, c.total, c.business_ids, c.recorded_at,
+       c.changed_at, c.cause_event,
        (SELECT t.transaction FROM wallet.transactions AS t
          WHERE c.posted AND c.undoes = 'bet' AND t.round = l.round AND t.account = l.account
            AND t.kind = 'release' AND t.recorded_at <= c.recorded_at
          ORDER BY t.recorded_at DESC LIMIT 1) AS release
   FROM wallet.partner_calls AS c JOIN wallet.partner_lanes AS l USING (lane)
  WHERE c.lane = ANY ($1::uuid[]) ORDER BY c.lane, c.number
+"""
+
+_LONE: Final = """
+SELECT c.call, c.lane, c.kind, c.undoes, c.state, c.reason, c.total, c.business_ids, c.recorded_at,
+       c.changed_at, c.cause_event, NULL::uuid AS release, a.account, a.player, a.currency
+  FROM wallet.partner_lanes AS l
+  JOIN wallet.accounts AS a USING (account)
+  JOIN wallet.partner_calls AS c USING (lane)
+ WHERE l.round = $2 AND a.operator = $1 AND c.recorded_at >= $3 AND c.recorded_at < $4
+   AND NOT c.posted AND (c.kind = 'bet' OR c.undoes = 'bet')
+ ORDER BY c.recorded_at, c.call LIMIT $5
 """
 
 _TOTALS: Final = """
@@ -41,12 +53,25 @@ class TracedCall:
     kind: str
     undoes: str | None
     state: str
+    reason: str | None
+    """A slug: what the partner answered where it did not do it, or why the call waits."""
     total: int
     business_ids: Sequence[UUID]
     recorded_at: dt.datetime
+    changed_at: dt.datetime
     cause_event: UUID | None
     release: UUID | None
     """Of a rollback of a bet that was held: the release, which was posted just before it was noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoneCall:
+    """A call that no transaction stands for, and whose it is."""
+
+    told: TracedCall
+    account: str
+    player: str
+    currency: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +97,24 @@ async def calls_of(
     return traced(posted, [TracedCall(**row) for row in rows])
 
 
+async def lone_calls(
+    connection: Connection, operator: str, round_name: str, since: dt.datetime, until: dt.datetime, limit: int
+) -> list[LoneCall]:
+    """The first calls of a round that moved nothing: bets without an end or refused, and their rollbacks."""
+    rows = await connection.fetch(_LONE, operator, round_name, since, until, limit)
+    return [_lone(dict(row)) for row in rows]
+
+
 async def call_totals(
     connection: Connection, operator: str, since: dt.datetime, until: dt.datetime
 ) -> list[CallTotal]:
     """Sums of the calls that were noted in a period."""
     return [CallTotal(*row) for row in await connection.fetch(_TOTALS, operator, since, until)]
+
+
+def _lone(row: dict[str, Any]) -> LoneCall:
+    account, player, currency = (row.pop(name) for name in ("account", "player", "currency"))
+    return LoneCall(TracedCall(**row), account, player, currency)
 
 
 def lane_of(posted: ReportLine) -> UUID:

@@ -27,16 +27,25 @@ from upcard_wallet.adapters.postgres.operator_reports import (
     operator_totals,
     operator_transactions,
 )
-from upcard_wallet.adapters.seamless.tracing import CallTotal, TracedCall, call_totals, calls_of
+from upcard_wallet.adapters.seamless.tracing import (
+    CallTotal,
+    LoneCall,
+    TracedCall,
+    call_totals,
+    calls_of,
+    lone_calls,
+)
 from upcard_wallet.app.wallet import Refused
 from upcard_wallet.entrypoints.grpc import messages
 from upcard_wallet.entrypoints.grpc.answering import Desk
-from upcard_wallet.entrypoints.grpc.roles import MAY_LIST, check_role
+from upcard_wallet.entrypoints.grpc.roles import MAY_LIST, MAY_TRACE, check_role
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
 LONGEST: Final = dt.timedelta(days=32)
 """The longest period of which sums are made."""
+
+_LONE_MAX: Final = 500
 
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
@@ -71,24 +80,28 @@ class OperatorReportCalls:
         context: Context,  # noqa: ARG002 - every call is given it
     ) -> pb.ListOperatorTransactionsResponse:
         """A page of transactions."""
-        _check_who_asks(request.operator)
+        _check_who_asks(request.operator, MAY_TRACE)
         period = _period(request.since, request.until)
         after, limit = _after(request.after), messages.page_size(request.limit)
         if period is None:
             return pb.ListOperatorTransactionsResponse(refusal=messages.refusal(_INVALID))
 
-        async def work(connection: Connection) -> tuple[list[pb.OperatorTransaction], str]:
+        async def work(connection: Connection) -> pb.OperatorTransactions:
             found = await operator_transactions(
                 connection, request.operator, period, after, limit + 1, request.round or None
             )
             page = found[:limit]
             calls = await calls_of(connection, [one for one in page if one.seamless])
-            shown = [_line(one, calls.get(one.transaction, ())) for one in page]
-            return shown, _token(page[-1].key) if len(found) > limit else ""
+            lone: Sequence[LoneCall] = ()
+            if request.round and after is None:
+                lone = await lone_calls(connection, request.operator, request.round, *period, _LONE_MAX)
+            return pb.OperatorTransactions(
+                transactions=[_line(one, calls.get(one.transaction, ())) for one in page],
+                next=_token(page[-1].key) if len(found) > limit else "",
+                lone_calls=map(_lone, lone),
+            )
 
-        shown, following = await read(self._desk.answering, work)
-        page = pb.OperatorTransactions(transactions=shown, next=following)
-        return pb.ListOperatorTransactionsResponse(page=page)
+        return pb.ListOperatorTransactionsResponse(page=await read(self._desk.answering, work))
 
     async def GetOperatorTotals(  # noqa: N802 - the name of the call
         self,
@@ -129,12 +142,12 @@ class OperatorReportCalls:
         return pb.ListOperatorStakesResponse(stakes=map(_stake, page), next=following)
 
 
-def _check_who_asks(operator: str) -> None:
-    """A platform, for the operator that the gateway has let in, or staff. Raises CallError."""
+def _check_who_asks(operator: str, roles: frozenset[str] = MAY_LIST) -> None:
+    """A platform, for the operator that the gateway has let in, or staff with a role. Raises CallError."""
     if not operator:
         raise invalid("operator is not said")
     if call_context().actor.kind is ActorKind.STAFF:
-        check_role(MAY_LIST)
+        check_role(roles)
 
 
 def _period(since: Timestamp, until: Timestamp) -> Period | None:
@@ -191,6 +204,14 @@ def _call(told: TracedCall) -> pb.PartnerCall:
         amount=told.total,
         transactions=map(str, told.business_ids),
         recorded_at=messages.timestamp(told.recorded_at),
+        reason=told.reason or "",
+        changed_at=messages.timestamp(told.changed_at),
+    )
+
+
+def _lone(found: LoneCall) -> pb.LonePartnerCall:
+    return pb.LonePartnerCall(
+        call=_call(found.told), account=found.account, player=found.player, currency=found.currency
     )
 
 

@@ -11,7 +11,8 @@ from servicekit.grpc import CallError, call_context
 MAY_PROPOSE: Final = frozenset({"support", "operations", "admin"})
 MAY_DECIDE: Final = frozenset({"operations", "admin"})
 MAY_LIST: Final = MAY_PROPOSE | {"auditor"}
-"""One of these roles is needed."""
+MAY_TRACE: Final = MAY_LIST | {"floor"}
+"""One of these roles is needed. The floor answers players for single rounds: it sees lines, and no sums."""
 
 
 def check_role(roles: frozenset[str]) -> None:
