@@ -26,6 +26,12 @@ pytestmark = pytest.mark.pages
 TABLE: Final = "p-every"
 MONEY: Final = 100_000
 TOO_WIDE: Final = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+STICKING_OUT: Final = """() => [...document.querySelectorAll("main *, header *")]
+    .filter(one => one.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
+    .filter(one => !one.closest(".scrolls") && ![...one.children].some(
+        child => child.getBoundingClientRect().right >= one.getBoundingClientRect().right - 0.5))
+    .slice(0, 3).map(one => one.outerHTML.slice(0, 120))"""
+"""What is too wide, innermost first."""
 _NO_PAGES: Final = ("/static/", "/staff/api/")
 _WAYS_IN: Final = ("/staff/sign-in", "/staff/locked", "/staff/enrol")
 """Nobody who is signed in sees them: they have a test of their own."""
@@ -98,7 +104,8 @@ async def looked_at(browser: Browsing, page: Page, url: str, path: str, picture:
     await page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     too_wide = await page.evaluate(TOO_WIDE)
     if too_wide > 0:
-        wrong.append(f"{path}: {too_wide} px wider than a telephone")
+        sticking_out = await page.evaluate(STICKING_OUT)
+        wrong.append(f"{path}: {too_wide} px wider than a telephone: {sticking_out}")
     if picture is not None:
         await browser.both(page, f"{picture}-narrow")
     await page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})

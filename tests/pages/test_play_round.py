@@ -19,7 +19,7 @@ async def come_in(page: Page, house: RunningHouse, player: str, table: str) -> N
     """Follow a launch link and sit down."""
     launched = await house.launched(player, money=MONEY)
     await page.goto(launched.launch_url)
-    await page.get_by_role("listitem").filter(has_text=table).get_by_role("button", name="Play").click()
+    await page.locator(f'[data-k="join-{table}"]').click()
     await expect(page.locator("#place")).to_have_text(table)
 
 

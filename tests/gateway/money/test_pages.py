@@ -58,6 +58,19 @@ async def test_figures_are_told_apart_by_what_is_asked_for(world: World, behind:
     assert len(pictures(text)) == 6
 
 
+async def test_a_table_and_an_hour_without_money_stand_there_with_nothing(
+    world: World, behind: Behind
+) -> None:
+    """As a round that was cancelled leaves them."""
+    empty = a_row(1, "t2")
+    del empty.money[:]
+    behind.history.rows = [a_row(2, "t1"), empty]
+    async with signed_in(world, "operations") as staff:
+        text = await get(staff, "/staff/money?by=table&span=24h")
+    assert "<code>t2</code>" in text
+    assert "0.00" in text
+
+
 @pytest.mark.parametrize(
     "asked", ["span=never", "by=player", "period=minute", "currency=XXX", "table=" + "x" * 100, "dealer=%01"]
 )

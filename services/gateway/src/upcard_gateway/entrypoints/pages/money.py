@@ -86,7 +86,7 @@ async def money(request: Request, member: Looker) -> Response:
         times=tuple(reversed(times)),
         keys=keys,
         plots=plots,
-        none=Money(),
+        nothing=Money(),
         hours="%m-%d %H:%M" if asked.period == "hour" else "%Y-%m-%d",
         **now,
     )
