@@ -246,6 +246,8 @@ async def test_drawers_show_rounds_and_statement_and_go_on(browser: Browsing) ->
     stage.data["history"] = scenes.HISTORY
     stage.data["statement"] = scenes.STATEMENT
     page = stage.page
+    # A key does what a button does that is shown: not before it is.
+    await expect(page.locator("#to-history")).to_be_visible()
     await page.keyboard.press("h")
     await expect(page.get_by_role("dialog")).to_contain_text("+20.00")
     await browser.both(page, "play-history-wide", whole=False)
