@@ -53,6 +53,14 @@ async def bets(wire: Wire, number: int) -> None:
     assert (line["accepted"], line["data"]) == (True, {"line": 1})
 
 
+def _asked_in(own: Told) -> tuple[int, str] | None:
+    """The box that is asked, and its hand in words."""
+    for one in own.get("boxes") or ():
+        if one["asked"] and one["hand"]:
+            return one["box"], one["hand"]["words"]
+    return None
+
+
 async def said(wire: Wire, message_type: str, /, **fields: object) -> Told:
     """Say something; its answer, of the form that is promised."""
     answer = await wire.say(message_type, **fields)
@@ -128,12 +136,11 @@ async def test_a_round_with_everything(edge: Edge) -> None:
 
         async def options(number: int) -> None:
             await window(wire, number, "options")
+            # What is the player's own may overtake the public's cards: it is told again with their names.
             own = await wire.until(
-                "the open box is asked",
-                lambda told: told["type"] == "own" and any(one["asked"] for one in (told.get("boxes") or ())),
+                "the open box is asked, and its hand has a name",
+                lambda told: told["type"] == "own" and _asked_in(told) == (2, "Pair of aces"),
             )
-            asked = next(one for one in own["boxes"] if one["asked"])
-            assert (asked["box"], asked["hand"]["words"]) == (2, "Pair of aces")
             assert own["actions"]["options"][0]["bet"] == 2 * ANTE
             chosen = await said(wire, "option", round=number, box=2, kind="bet")
             assert chosen["accepted"], chosen

@@ -254,6 +254,28 @@ def _limited(instance: Instance, money: Money, monkeypatch: pytest.MonkeyPatch) 
     return PlayerCommands(Game(table, purses, Checks()), purses, nobody, nobody, nobody, sandbox=frozenset())
 
 
+async def test_limits_are_judged_by_what_was_accepted_last(
+    instance: Instance, money: Money, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = GrpcTablePlay(instance.table)
+    wanted: list[int] = []
+
+    async def own(*asked: Any) -> dict[str, Any]:
+        wanted.append(asked[4])
+        return {"boxes": []}
+
+    monkeypatch.setattr(table, "own", own)
+    purses, nobody = Purses(money), cast("Any", None)
+    commands = PlayerCommands(
+        Game(table, purses, Checks()), purses, nobody, nobody, nobody, sandbox=frozenset()
+    )
+    who = playing(limits=Limits(round_max=10_000))
+    assert (await handled(commands, bet("m1", 100), who)).accepted
+    assert (await handled(commands, bet("m2", 100), who)).accepted
+    assert wanted[0] == 0
+    assert wanted[1] > 0, "the view that is asked for knows of the first bet"
+
+
 async def test_who_has_limits_stakes_only_in_a_round_that_is_named(
     instance: Instance, money: Money, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,22 +69,36 @@ class GrpcTablePlay:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
-    async def own(self, table: str, number: int, player: str, currency: str) -> Mapping[str, Any] | None:
+    async def own(
+        self, table: str, number: int, player: str, currency: str, at_least: int = 0
+    ) -> Mapping[str, Any] | None:
         """See `TablePlay`."""
-        request = watching.GetRoundRequest(table=table, round=number, currency=currency)
         if number < 1:
             return None
+        request = watching.GetRoundRequest(table=table, round=number, currency=currency)
+        until = asyncio.get_running_loop().time() + VIEW_S
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            answer = await self._view(request, player)
+            known = answer.WhichOneof("result") == "view"
+            if known and answer.position >= at_least:
+                found: Mapping[str, Any] = json.loads(answer.view)["own"]
+                return found
+            if not known and not at_least:
+                return None
+            if asyncio.get_running_loop().time() + pause_s > until:
+                raise TableAway
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    async def _view(self, request: watching.GetRoundRequest, player: str) -> watching.GetRoundResponse:
         try:
             with acting_as(acting_player(player)):
-                answer = await self._table.GetRound(request, timeout=VIEW_S)
+                return await self._table.GetRound(request, timeout=VIEW_S)
         except grpc.aio.AioRpcError as error:
             if failure_of(error).may_pass or error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
                 raise TableAway from error
             raise
-        if answer.WhichOneof("result") != "view":
-            return None
-        found: Mapping[str, Any] = json.loads(answer.view)["own"]
-        return found
 
     def _call(self, order: Order) -> Callable[[float], Awaitable[Done | NotDone]]:
         if isinstance(order.what, Tipped):
@@ -239,7 +253,7 @@ async def _one_item(call: Awaitable[Any], order: Order) -> Done | NotDone:
                 Stake(one.box, one.wager, one.amount, one.blind, one.funding)
                 for one in outcome.accepted.wagers
             )
-            return Done(outcome.accepted.round, wagers)
+            return Done(outcome.accepted.round, wagers, outcome.accepted.position)
         case "declined":
             return NotDone(outcome.declined.reason, outcome.declined.round)
         case _:

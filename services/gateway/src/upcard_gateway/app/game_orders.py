@@ -110,6 +110,8 @@ class Done:
     round: int
     wagers: tuple[Stake, ...] = ()
     """What it staked, or took back."""
+    position: int = 0
+    """The last event of the round that tells of it; 0: it is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,14 @@ class TablePlay(Protocol):
         """Have it done, once for each `request_id` of a player, within ten seconds."""
         ...
 
-    async def own(self, table: str, number: int, player: str, currency: str) -> Mapping[str, Any] | None:
-        """`own` of the player's view of a round; None: there is no such round. Raises TableAway."""
+    async def own(
+        self, table: str, number: int, player: str, currency: str, at_least: int = 0
+    ) -> Mapping[str, Any] | None:
+        """`own` of the player's view of a round; None: there is no such round.
+
+        It knows of the round's events up to `at_least`: views follow the log by a moment. Raises TableAway,
+        also when it does not know of them in time.
+        """
         ...
 
 

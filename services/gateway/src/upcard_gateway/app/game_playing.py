@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -38,8 +39,18 @@ __all__ = ["Game", "request_id_of"]
 _WALLET_AWAY: Final = "wallet_unavailable"
 _PARTNER_AWAY: Final = "partner_unavailable"
 _STAKES: Final = frozenset({"double", "rebet"})
+_TOLD_MOST: Final = 20_000
 TURN_S: Final = 0.8
 """So long a wish waits for the one before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Up to where a round's events were told to a player."""
+
+    table: str
+    round: int
+    position: int
 
 
 def request_id_of(session: str, message_id: str) -> str:
@@ -56,6 +67,8 @@ class Game:
         self._purses = purses
         self._checks = checks
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._told: dict[str, Told] = {}
+        """By session what was accepted last; the longest unheard of goes first."""
 
     async def play(
         self, playing: Playing, table: str, number: int, message_id: str, what: What
@@ -67,7 +80,7 @@ class Game:
         if _is_limited(session, order.what):
             outcome = await self._in_turn(session, order)
         else:
-            outcome = await self._ask(order)
+            outcome = await self._ask(session, order)
         if isinstance(outcome, NotDone) and outcome.reason == _WALLET_AWAY:
             return await self._whose_wallet(playing, outcome)
         return outcome
@@ -81,10 +94,21 @@ class Game:
             return outcome
         return NotDone(_PARTNER_AWAY, outcome.round, outcome.data, outcome.money, outcome.again)
 
-    async def _ask(self, order: Order) -> Done | NotDone:
+    async def _ask(self, session: Session, order: Order) -> Done | NotDone:
         outcome = await self._table.ask(order)
         self._purses.forget(order.player)
+        if isinstance(outcome, Done) and outcome.position and _has_limits(session):
+            self._note(session.id, Told(order.table, outcome.round, outcome.position))
         return outcome
+
+    def _note(self, session: str, told: Told) -> None:
+        """What the next wish's limits are judged by has to know of this one."""
+        before = self._told.pop(session, None)
+        if before is not None and (before.table, before.round) == (told.table, told.round):
+            told = max(before, told, key=lambda one: one.position)
+        self._told[session] = told
+        if len(self._told) > _TOLD_MOST:
+            del self._told[next(iter(self._told))]
 
     async def _in_turn(self, session: Session, order: Order) -> Done | NotDone:
         """One wish of a session after another.
@@ -101,7 +125,7 @@ class Game:
         try:
             verdict = await self._allowed(session, order)
             if verdict.reason is None:
-                return await self._ask(order)
+                return await self._ask(session, order)
         finally:
             turn.release()
         data = {} if verdict.maximum is None else {"maximum": str(verdict.maximum)}
@@ -125,7 +149,10 @@ class Game:
         return await self._checks.keep(session.id, key, found)
 
     async def _limited(self, session: Session, order: Order) -> Limited | None:
-        own = await self._table.own(order.table, order.round, session.player, session.currency)
+        told = self._told.get(session.id)
+        here = told is not None and (told.table, told.round) == (order.table, order.round)
+        at_least = told.position if told is not None and here else 0
+        own = await self._table.own(order.table, order.round, session.player, session.currency, at_least)
         room = Room.of(session.limits, own)
         match order.what:
             case Bets(placements=placements):
@@ -156,7 +183,11 @@ _NOTHING_AGAINST: Final = Verdict(None)
 
 def _is_limited(session: Session, what: What) -> bool:
     """Whether the session's limits have a say."""
-    return _stakes(what) and not (session.limits.wager_max is None and session.limits.round_max is None)
+    return _stakes(what) and _has_limits(session)
+
+
+def _has_limits(session: Session) -> bool:
+    return not (session.limits.wager_max is None and session.limits.round_max is None)
 
 
 def _stakes(what: What) -> bool:
