@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -18,14 +17,33 @@ from transparency.proving import tiles_in
 from transparency.signing import notes_of
 from transparency.tiles import TILE_HASHES, Tile, TreeDamaged, hash_of
 
-_RUNS: Final = "SELECT first_index, shard, first_position, events FROM transparency.runs ORDER BY first_index"
+# Where the order of the leaves does not go on: what is due there.
+_BREAKS: Final = """
+SELECT o.due FROM (
+    SELECT r.first_index, coalesce(lag(r.first_index + r.events) OVER (ORDER BY r.first_index), 0) AS due
+      FROM transparency.runs AS r WHERE r.first_index < $1
+) AS o WHERE o.first_index <> o.due ORDER BY o.due LIMIT 1000
+"""
+_ORDERED: Final = """
+SELECT coalesce(max(r.first_index + r.events), 0) FROM transparency.runs AS r WHERE r.first_index < $1
+"""
+_BEYOND: Final = """
+SELECT r.shard, greatest(r.first_position, coalesce(h.position, 0) + 1) AS position
+  FROM transparency.runs AS r LEFT JOIN eventstore.shard_heads AS h USING (shard)
+ WHERE r.first_index < $1 AND r.first_position + r.events - 1 > coalesce(h.position, 0)
+ ORDER BY r.first_index LIMIT 1000
+"""
+_BETWEEN: Final = """
+SELECT r.shard, r.first_position, r.events FROM transparency.runs AS r
+ WHERE r.first_index + r.events > $1 AND r.first_index < $2 ORDER BY r.first_index LIMIT 20
+"""
 _RUNS_OF: Final = """
 SELECT first_index, first_position, events FROM transparency.runs
  WHERE shard = $1 AND first_position + events > $2 AND first_position <= $3 ORDER BY first_position
 """
 _TREE: Final = "SELECT size, frontier FROM transparency.tree"
 _CHECKPOINTS: Final = """
-SELECT size, root FROM transparency.checkpoints WHERE size > $1 ORDER BY size LIMIT 500
+SELECT size, root FROM transparency.checkpoints WHERE size > $1 AND size <= $2 ORDER BY size LIMIT 500
 """
 _PAGE: Final = 500
 
@@ -39,28 +57,21 @@ class TreeAudit:
         self._keys = keys
         self._findings = findings
         self._size = 0
-        self._begins: list[int] = []
-        self._runs: list[tuple[int, int, int]] = []
 
     async def begin(self) -> None:
-        """Read how large the tree is, and the order of its leaves."""
+        """Read how large the tree is, and whether every leaf is noted as some event."""
         async with self._pool.acquire() as connection:
-            row = await connection.fetchrow(_TREE)
-            runs = await connection.fetch(_RUNS)
-        if row is None:
+            self._size = await connection.fetchval("SELECT size FROM transparency.tree") or 0
+            known = await connection.fetchval("SELECT count(*) FROM transparency.tree")
+            breaks = await connection.fetch(_BREAKS, self._size)
+            ordered = await connection.fetchval(_ORDERED, self._size)
+        if not known:
             self._findings.add("tree_wrong", "the tree", "its own row is gone")
             return
-        self._size = row["size"]
-        due = 0
-        for run in runs:
-            if run["first_index"] >= self._size:
-                break
-            if run["first_index"] != due:
-                self._findings.add("order_wrong", f"leaf {due}", "no event is noted as this leaf")
-            due = run["first_index"] + run["events"]
-            self._begins.append(run["first_index"])
-            self._runs.append((run["shard"], run["first_position"], run["events"]))
-        if due < self._size:
+        missing = [row["due"] for row in breaks]
+        if ordered < self._size:
+            missing.append(ordered)
+        for due in missing:
             self._findings.add("order_wrong", f"leaf {due}", "no event is noted as this leaf")
 
     async def compare(self, shard: int, first: int, hashes: Sequence[bytes]) -> None:
@@ -115,16 +126,13 @@ class TreeAudit:
     async def _leaves_without_events(self) -> None:
         """Leaves beyond their shard's head: events were cut off, and the head with them."""
         async with self._pool.acquire() as connection:
-            rows = await connection.fetch("SELECT shard, position FROM eventstore.shard_heads")
-        heads: dict[int, int] = {row["shard"]: row["position"] for row in rows}
-        for shard, first, events in self._runs:
-            if first + events - 1 > heads.get(shard, 0):
-                where = f"shard {shard}, position {max(first, heads.get(shard, 0) + 1)}"
-                self._findings.add("event_missing", where, "the tree has it, the log has not")
+            rows = await connection.fetch(_BEYOND, self._size)
+        for row in rows:
+            where = f"shard {row['shard']}, position {row['position']}"
+            self._findings.add("event_missing", where, "the tree has it, the log has not")
 
     async def _levels(self) -> None:
         """Compute each level of tiles from the one below it, and the tree's edge."""
-        frontier: list[bytes] = []
         count, level = self._size, 0
         while count:
             above = count // TILE_HASHES
@@ -168,36 +176,41 @@ class TreeAudit:
                 )
                 self._findings.add("tree_wrong", where, f"level {level + 1} is not made of them")
 
-    async def _root(self, connection: Connection, size: int) -> bytes:
-        subtrees = subtrees_of(Range(0, size))
-        tiles = await tiles_in(connection, subtrees)
-        return fold([hash_of(one, tiles) for one in subtrees])
+    async def _roots(self, connection: Connection, sizes: Sequence[int]) -> dict[int, bytes | TreeDamaged]:
+        """The tree's root at each of these sizes, by one question; or what is wrong with it there."""
+        parts = {size: subtrees_of(Range(0, size)) for size in sizes}
+        tiles = await tiles_in(connection, [one for some in parts.values() for one in some])
+        found: dict[int, bytes | TreeDamaged] = {}
+        for size, some in parts.items():
+            try:
+                found[size] = fold([hash_of(one, tiles) for one in some])
+            except TreeDamaged as damage:
+                found[size] = damage
+        return found
 
     async def _checkpoints(self) -> None:
         after, last = 0, 0
         while True:
             async with self._pool.acquire() as connection:
-                rows = await connection.fetch(_CHECKPOINTS, after)
-                notes = await notes_of(connection, self._origin, [row["size"] for row in rows])
-                for row in rows:
-                    last = row["size"]
-                    if last > self._size:
-                        continue
-                    self._findings.checkpoints += 1
-                    where = f"checkpoint {last}"
-                    try:
-                        if await self._root(connection, last) != row["root"]:
-                            self._findings.add("checkpoint_wrong", where, "its root is not the tree's")
-                    except TreeDamaged as damage:
-                        self._findings.add("tree_wrong", where, str(damage))
-                    self._signed(where, notes.get(last))
+                rows = await connection.fetch(_CHECKPOINTS, after, self._size)
+                sizes = [row["size"] for row in rows]
+                notes = await notes_of(connection, self._origin, sizes)
+                roots = await self._roots(connection, sizes)
+            for row in rows:
+                last = row["size"]
+                self._findings.checkpoints += 1
+                where, root = f"checkpoint {last}", roots[last]
+                if isinstance(root, TreeDamaged):
+                    self._findings.add("tree_wrong", where, str(root))
+                elif root != row["root"]:
+                    self._findings.add("checkpoint_wrong", where, "its root is not the tree's")
+                self._signed(where, notes.get(last))
             if len(rows) < _PAGE:
                 break
-            after = rows[-1]["size"]
+            after = last
         if last < self._size:
-            self._findings.add(
-                "checkpoint_missing", f"checkpoint {self._size}", "the tree has none of its size"
-            )
+            where = f"checkpoint {self._size}"
+            self._findings.add("checkpoint_missing", where, "the tree has none of its size")
 
     def _signed(self, where: str, note: Note | None) -> None:
         if note is None:
@@ -220,27 +233,27 @@ class TreeAudit:
             if await self._agrees(found):
                 agreed = max(agreed, found.size)
             else:
+                between = await self._between(agreed, found.size)
                 self._findings.add(
                     "outside_disagrees",
                     f"checkpoint {found.size}",
-                    f"the log is another than the one that was signed: {self._between(agreed, found.size)}",
+                    f"the log is another than the one that was signed: {between}",
                 )
 
     async def _agrees(self, found: Checkpoint) -> bool:
         if not found.size:
             return found.root == Frontier().root
         async with self._pool.acquire() as connection:
-            try:
-                return await self._root(connection, found.size) == found.root
-            except TreeDamaged:
-                return False
+            roots = await self._roots(connection, [found.size])
+        return roots[found.size] == found.root
 
-    def _between(self, agreed: int, size: int) -> str:
+    async def _between(self, agreed: int, size: int) -> str:
         """Which events lie between two checkpoints."""
-        first, last = max(0, bisect_right(self._begins, agreed) - 1), bisect_right(self._begins, size - 1)
+        async with self._pool.acquire() as connection:
+            rows = await connection.fetch(_BETWEEN, agreed, size)
         named = [
-            f"shard {shard} {position}..{position + events - 1}"
-            for shard, position, events in self._runs[first : min(last, first + 20)]
+            f"shard {row['shard']} {row['first_position']}..{row['first_position'] + row['events'] - 1}"
+            for row in rows
         ]
         return f"leaves {agreed} to {size - 1}, which are {', '.join(named) or 'not there'}"
 

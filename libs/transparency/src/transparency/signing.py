@@ -13,10 +13,11 @@ from transparency.sinks import Sink
 MOST_AT_ONCE: Final = 500
 """Most checkpoints that are signed, or kept, by one call."""
 
-# A key that is new signs from its first checkpoint on: what another one has signed already stays as it is.
+# They are committed, and signed, in their order: none before the latest signed one is left. A key that is new
+# signs from its first checkpoint on, and what another one has signed already stays as it is.
 _UNSIGNED: Final = """
 SELECT c.size, c.root FROM transparency.checkpoints AS c
- WHERE NOT EXISTS (SELECT FROM transparency.signatures AS s WHERE s.size = c.size AND s.name = $1)
+ WHERE c.size > coalesce((SELECT max(s.size) FROM transparency.signatures AS s WHERE s.name = $1), 0)
  ORDER BY c.size LIMIT $2
 """
 
